@@ -1,0 +1,1 @@
+"""The machinery of the book: executes chapters, collects verdicts, builds the site."""

@@ -1,0 +1,79 @@
+"""Numpy or torch in, the same kind out: the one place where the two meet."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+__all__ = ["Array", "as_tensor", "on_tensors"]
+
+Array = np.ndarray[Any, Any] | torch.Tensor
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def as_tensor(value: object, name: str) -> torch.Tensor:
+    """Return ``value`` as a real floating tensor; the ``ValueError`` names the argument.
+
+    float32 and float64 keep their type, integers and booleans become float64. Entries must be
+    finite: what would come out of them is a NaN whose origin nobody finds again.
+
+    >>> as_tensor([[1, 2]], "x")
+    tensor([[1., 2.]], dtype=torch.float64)
+    """
+    try:
+        tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a numeric array, got {type(value).__name__}") from error
+    if tensor.is_complex():
+        raise ValueError(f"{name} must be real, got {tensor.dtype}")
+    if not tensor.is_floating_point():
+        tensor = tensor.to(torch.float64)
+    if not bool(torch.isfinite(tensor).all()):
+        bad = int((~torch.isfinite(tensor)).sum())
+        raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
+    return tensor
+
+
+def on_tensors(*names: str) -> Callable[[F], F]:
+    """Let a function of tensors take numpy arrays too, and answer in kind.
+
+    The leading positional arguments called ``names`` are validated and converted with
+    :func:`as_tensor`; if none of them came as a tensor, tensors in the result go back as numpy
+    arrays (0-dimensional ones as numpy scalars).
+
+    >>> @on_tensors("x")
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            given = dict(zip(names, args, strict=False)) | {n: kwargs[n] for n in names if n in kwargs}
+            tensors = {n: as_tensor(value, n) for n, value in given.items()}
+            devices = sorted({str(t.device) for t in tensors.values()})
+            if len(devices) > 1:
+                raise ValueError(f"{', '.join(given)} must be on one device, got {devices}")
+            positional = [tensors.pop(n) for n in names[: len(args)]]
+            result = function(*positional, *args[len(names) :], **(kwargs | tensors))
+            if any(isinstance(value, torch.Tensor) for value in given.values()):
+                return result
+            return _to_numpy(result)
+
+        return wrapper  # type: ignore[return-value]
+
+    return decorate
+
+
+def _to_numpy(result: Any) -> Any:
+    if isinstance(result, torch.Tensor):
+        return result.numpy()[()]
+    if isinstance(result, tuple):
+        return tuple(_to_numpy(part) for part in result)
+    return result
