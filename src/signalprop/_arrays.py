@@ -55,7 +55,9 @@ def on_tensors(*names: str) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            given = dict(zip(names, args, strict=False)) | {n: kwargs[n] for n in names if n in kwargs}
+            given = dict(zip(names, args, strict=False)) | {
+                n: kwargs[n] for n in names if n in kwargs
+            }
             tensors = {n: as_tensor(value, n) for n, value in given.items()}
             devices = sorted({str(t.device) for t in tensors.values()})
             if len(devices) > 1:
