@@ -1,0 +1,47 @@
+"""The engine: one rule a chapter, one for the site. `make book` calls it; so may `snakemake`.
+
+A chapter's key file holds digests of all that its numbers depend on. Keys are brought up to date
+while this file is read and touched only when they change, so Snakemake reruns just what is stale.
+"""
+
+import sys
+
+from signalbook import keys
+from signalbook.project import Project
+
+project = Project.find()
+keys.write_keys(project, config.get("profile", "fast"))
+
+EXECUTED = [f"_build/executed/{name}.ipynb" for name in project.chapters]
+
+
+# The notebooks are listed beside the site: with the site alone, a failed chapter's next run would
+# find nothing to do.
+rule all:
+    input:
+        EXECUTED,
+        "_build/site/.complete",
+
+
+rule chapter:
+    input:
+        "_build/keys/{chapter}.json",
+    output:
+        "_build/executed/{chapter}.ipynb",
+    wildcard_constraints:
+        chapter=r"[\w/-]+",
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    shell:
+        "{sys.executable} -m signalbook execute {wildcards.chapter}"
+
+
+rule site:
+    input:
+        EXECUTED,
+        "_build/keys/site.txt",
+    output:
+        "_build/site/.complete",
+    shell:
+        "{sys.executable} -m signalbook site"

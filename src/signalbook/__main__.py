@@ -1,0 +1,126 @@
+"""The command line behind ``make``: ``python -m signalbook COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import hashlib
+import http.server
+import json
+import os
+import sys
+from typing import Any
+
+from signalbook.errors import BookError
+from signalbook.files import replace
+from signalbook.parameters import parse_assignments
+from signalbook.project import Project
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; errors that a user can mend are printed without a traceback."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(Project.find(), options) or 0)
+    except BookError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what is finished stays", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="signalbook", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(run: Any, help: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(run.__name__.strip("_"), help=help)
+        added.set_defaults(run=run)
+        return added
+
+    book = command(_book, "execute what is stale and build the site")
+    book.add_argument("--profile", default="fast", help="the folder under profiles/ (default fast)")
+    book.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    chapter = command(_chapter, "execute one chapter at the fast profile with your own values")
+    chapter.add_argument("name", help="<part>/<slug>")
+    chapter.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
+    paper = command(_paper, "execute one chapter at the document's sizes and record it")
+    paper.add_argument("name", help="<part>/<slug>")
+    paper.add_argument("--set", default="", metavar='"device=cuda"', dest="assignments")
+    serve = command(_serve, "serve the built site")
+    serve.add_argument("--port", type=int, default=8000)
+    execute = command(_execute, "execute one chapter for the site (the engine calls it)")
+    execute.add_argument("name", help="<part>/<slug>")
+    command(_site, "build the site from the executed chapters (the engine calls it)")
+    return parser
+
+
+def _book(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.build import build
+
+    if options.profile != "paper" and not (project.root / "profiles" / options.profile).is_dir():
+        raise BookError(f"there is no profile {options.profile!r}: add profiles/{options.profile}/")
+    return build(project, options.profile, options.cores)
+
+
+def _chapter(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.execute import execute
+    from signalbook.keys import values
+    from signalbook.ledger import claims_in
+    from signalbook.source import Source
+
+    name = project.require(options.name)
+    source = Source(project.source(name))
+    chosen = values(project, source, name, "fast") | parse_assignments(options.assignments)
+    run = execute(project, name, chosen, on_cell=_tell)
+    # A run lands in a folder named by its values: another choice never overwrites it.
+    digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8]
+    path = project.build / "runs" / f"{name}-{digest}.ipynb"
+    replace(path, json.dumps(run.notebook, indent=1).encode())
+    for claim in claims_in(run.notebook):
+        print(f"{claim['id']:<14} {claim['verdict']:<22} {claim['statement']}")
+    print(f"{run.seconds} s, {run.memory_mb} MB; the executed notebook is {path}")
+    return 0
+
+
+def _paper(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.records import make_record
+
+    name = project.require(options.name)
+    path = make_record(project, name, parse_assignments(options.assignments), on_cell=_tell)
+    print(f"recorded in {path}")
+    return 0
+
+
+def _tell(cell: int, cells: int) -> None:
+    print(f"\rcell {cell} of {cells}", end="\n" if cell == cells else "", flush=True)
+
+
+def _execute(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.execute import execute_for_site
+
+    execute_for_site(project, project.require(options.name), "fast")
+    return 0
+
+
+def _site(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.site import build_site, problems
+
+    return 1 if problems(project, build_site(project)) else 0
+
+
+def _serve(project: Project, options: argparse.Namespace) -> int:
+    if not (project.site / "index.html").is_file():
+        raise BookError("there is no site yet: run `make book` first")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(project.site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler) as server:
+        print(f"http://127.0.0.1:{server.server_port}/  (stop with Ctrl-C)", flush=True)
+        server.serve_forever()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""``make book``: drive the engine, tell what happens, sum up at the end."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from signalbook.errors import BookError
+from signalbook.files import write
+from signalbook.ledger import Ledger, collect
+from signalbook.project import Project
+from signalbook.site import STAMP, build_site, problems
+from signalbook.source import Source
+
+__all__ = ["build"]
+
+
+def build(project: Project, profile: str, cores: int) -> int:
+    """Execute what is stale, build the site, print a summary; return the exit code."""
+    (project.build / "status").mkdir(parents=True, exist_ok=True)
+    with _only_one(project) as lock:
+        before = time.monotonic()
+        _forget_statuses(project)
+        code = _run_engine(project, profile, cores, lock)
+        ledger = collect(project)
+        wrong = problems(project, ledger)
+        if wrong or not (project.site / STAMP).is_file():
+            # The engine stops short of the site when a chapter fails; its page must say so.
+            ledger = build_site(project)
+    _summary(project, ledger, wrong, time.monotonic() - before)
+    if code and not wrong:
+        log = (project.build / "snakemake.log").read_text().splitlines()
+        raise BookError("Snakemake failed:\n  " + "\n  ".join(log[-25:]))
+    return 1 if wrong else 0
+
+
+@contextmanager
+def _only_one(project: Project) -> Iterator[IO[str]]:
+    """Hold the build's lock. The system drops it with its holder: a kill leaves nothing to undo."""
+    with (project.build / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another build of this book is still running; waiting for it to end", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+
+
+def _forget_statuses(project: Project) -> None:
+    for path in (project.build / "status").rglob("*.json"):
+        state = json.loads(path.read_text())
+        if state["state"] == "done":
+            write(
+                project.build / "costs" / path.relative_to(project.build / "status"), _dump(state)
+            )
+        path.unlink()
+
+
+def _run_engine(project: Project, profile: str, cores: int, lock: IO[str]) -> int:
+    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--nolock"]
+    options = ["--rerun-incomplete", "--keep-going", "--config", f"profile={profile}"]
+    extra = os.environ.get("SNAKEMAKE_PROFILE")
+    options += ["--workflow-profile", extra] if extra else []
+    with (project.build / "snakemake.log").open("w") as log:
+        engine = subprocess.Popen(
+            [*command, *options],
+            cwd=project.root,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            pass_fds=[lock.fileno()],  # the lock outlives a killed parent until the engine ends
+        )
+        watch = _Watch(project, cores)
+        while engine.poll() is None:
+            time.sleep(0.1)
+            watch.look()
+        watch.look()
+    return engine.returncode
+
+
+@dataclass
+class _Watch:
+    """Turns the status files that jobs leave into lines for a person."""
+
+    project: Project
+    cores: int
+    begun: float = field(default_factory=time.monotonic)
+    told: dict[str, str] = field(default_factory=dict)
+    spoke: float = field(default_factory=time.monotonic)
+
+    def look(self) -> None:
+        states = self._states()
+        for chapter, state in states.items():
+            if self.told.get(chapter) != state["state"]:
+                self.told[chapter] = state["state"]
+                self._say(_LINES[state["state"]].format(chapter=chapter, **state), states)
+        if time.monotonic() - self.spoke > 20:
+            running = [
+                f"{chapter} (cell {state['cell']} of {state['cells']})"
+                for chapter, state in states.items()
+                if state["state"] == "running"
+            ]
+            self._say("running " + ", ".join(running) if running else "building the site", states)
+
+    def _states(self) -> dict[str, dict[str, Any]]:
+        folder = self.project.build / "status"
+        paths = sorted(folder.rglob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
+        return {n: json.loads(p.read_text()) for n, p in zip(names, paths, strict=True)}
+
+    def _say(self, text: str, states: dict[str, dict[str, Any]]) -> None:
+        self.spoke = time.monotonic()
+        plan = self._planned()
+        ended = sum(state["state"] != "running" for state in states.values())
+        elapsed = time.monotonic() - self.begun
+        left = sum(
+            self._expected(chapter)
+            for chapter in plan
+            if states.get(chapter, {}).get("state", "running") == "running"
+        )
+        print(
+            f"[{ended}/{max(len(plan), len(states))}] {text}"
+            f"  · {elapsed:.0f} s elapsed, about {left / self.cores:.0f} s to go",
+            flush=True,
+        )
+
+    def _planned(self) -> list[str]:
+        path = self.project.build / "plan.json"
+        return json.loads(path.read_text()) if path.is_file() else []
+
+    def _expected(self, chapter: str) -> float:
+        path = self.project.build / "costs" / f"{chapter}.json"
+        if path.is_file():
+            return float(json.loads(path.read_text())["seconds"])
+        return Source(self.project.source(chapter)).seconds
+
+
+_LINES = {
+    "running": "{chapter} started",
+    "done": "{chapter} done in {seconds} s",
+    "failed": "{message}",
+}
+
+
+def _summary(project: Project, ledger: Ledger, wrong: list[str], seconds: float) -> None:
+    states = _Watch(project, 1)._states()
+    done = {name: state for name, state in states.items() if state["state"] == "done"}
+    print(f"\nExecuted {len(done)} of {len(project.chapters)} chapters; {seconds:.0f} s in all.")
+    slowest = sorted(done.items(), key=lambda item: -item[1]["cpu_seconds"])[:5]
+    for name, state in slowest:
+        print(f"  {state['cpu_seconds']:6.1f} s CPU  {state['memory_mb']:5} MB  {name}")
+    print("Verdicts: " + ", ".join(f"{n} {verdict}" for verdict, n in ledger.counts().items() if n))
+    for message in wrong:
+        print(f"WRONG  {message}")
+    print(f"The site is {project.site / 'index.html'}")
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, sort_keys=True)

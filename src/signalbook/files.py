@@ -1,0 +1,41 @@
+"""Whole files or none: writing that a kill cannot leave half done."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from signalbook.errors import BookError
+
+__all__ = ["replace", "write"]
+
+
+def write(path: Path, text: str | bytes) -> bool:
+    """Make ``path`` hold ``text``; leave it untouched, and return False, where it does already."""
+    content = text.encode() if isinstance(text, str) else text
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    replace(path, content)
+    return True
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put a file in place in one step: readers see the old content or the new, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise BookError(
+            f"cannot write {path}: {error.strerror}; free some space or fix the folder's"
+            " permissions, then run the same command again: what is finished stays"
+        ) from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

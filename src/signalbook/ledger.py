@@ -1,0 +1,107 @@
+"""Collect the verdicts that executed chapters left, and hold them against the declared ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from signalbook.claims import MIME, VERDICTS
+from signalbook.files import write
+from signalbook.inventory import rows
+from signalbook.project import Project
+from signalbook.source import Source
+
+__all__ = ["Ledger", "claims_in", "collect"]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One entry an ID that has a verdict, and per chapter what is wrong with its claims."""
+
+    entries: list[dict[str, Any]]
+    problems: dict[str, list[str]] = field(default_factory=dict)
+
+    def counts(self) -> dict[str, int]:
+        """How many IDs have each verdict; ``still to come`` for those without one."""
+        found = Counter(entry["verdict"] for entry in self.entries)
+        counts = {verdict: found[verdict] for verdict in VERDICTS}
+        return counts | {"still to come": len(rows()) - len(self.entries)}
+
+    def of(self, chapter: str) -> list[dict[str, Any]]:
+        """The entries that one chapter settles."""
+        return [entry for entry in self.entries if entry["chapter"] == chapter]
+
+
+def collect(project: Project) -> Ledger:
+    """Read every executed chapter, write ``_build/ledger.json`` and return the ledger.
+
+    Chapters that have not been executed (or failed) contribute nothing.
+    """
+    by_id: dict[str, dict[str, Any]] = {}
+    problems: dict[str, list[str]] = {}
+    for chapter in project.chapters:
+        path = project.executed(chapter)
+        if not path.is_file():
+            continue
+        entries = _entries(project, chapter, json.loads(path.read_text()))
+        wrong = _disagreements(Source(project.source(chapter)).settles, entries)
+        wrong += [
+            f"{name} is settled twice, here and in {by_id[name]['chapter']}: keep one of them"
+            for name in entries
+            if name in by_id
+        ]
+        if wrong:
+            problems[chapter] = wrong
+        by_id = entries | by_id
+    order = {name: place for place, name in enumerate(rows())}
+    ledger = Ledger(sorted(by_id.values(), key=lambda e: order.get(e["id"], len(order))), problems)
+    write(project.build / "ledger.json", json.dumps(ledger.entries, indent=1, sort_keys=True))
+    return ledger
+
+
+def claims_in(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the claims in the outputs of an executed notebook, in order."""
+    return [
+        claim
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+        for claim in output.get("data", {}).get(MIME, [])
+    ]
+
+
+def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``."""
+    key = json.loads(project.key(chapter).read_text())
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for claim in claims_in(notebook):
+        grouped.setdefault(claim["id"], []).append(claim)
+    context = {
+        "chapter": chapter,
+        "profile": key["profile"],
+        "parameters": key["parameters"],
+        "seed": key["parameters"].get("seed"),
+    }
+    return {
+        name: max(claims, key=lambda c: VERDICTS.index(c["verdict"])) | context | {"checks": claims}
+        for name, claims in grouped.items()
+    }
+
+
+def _disagreements(settles: dict[str, str], entries: dict[str, dict[str, Any]]) -> list[str]:
+    """What the front matter declares against what the run found, one sentence a difference."""
+    wrong = []
+    for name in dict.fromkeys([*settles, *entries]):
+        expected, found = settles.get(name), entries.get(name, {}).get("verdict")
+        if name not in rows():
+            wrong.append(f"{name} is not in the inventory (src/signalbook/inventory.tsv)")
+        elif expected not in (*VERDICTS, None):
+            wrong.append(f"{name}: {expected!r} is no verdict; there are: {', '.join(VERDICTS)}")
+        elif expected is None:
+            wrong.append(f"{name}: found {found!r}, but the front matter does not declare it")
+        elif found is None:
+            wrong.append(f"{name}: expected {expected!r}, but no claim of the chapter settles it")
+        elif found != expected:
+            wrong.append(f"{name}: expected {expected!r}, found {found!r}")
+    return wrong

@@ -1,0 +1,69 @@
+"""Runs at the document's own sizes, kept small enough for git and honest about their origin."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from signalbook import figures
+from signalbook.execute import execute
+from signalbook.files import replace
+from signalbook.keys import code_digest
+from signalbook.ledger import claims_in
+from signalbook.project import Project
+from signalbook.source import Source
+
+__all__ = ["make_record"]
+
+ROWS = 400  # a curve on a page has fewer pixels than this
+
+
+def make_record(
+    project: Project,
+    chapter: str,
+    values: dict[str, Any],
+    on_cell: Callable[[int, int], None] = lambda cell, cells: None,
+) -> Path:
+    """Execute a chapter with its own defaults (and ``values``, such as the device) and store it."""
+    source = Source(project.source(chapter))
+    run = execute(project, chapter, values, on_cell=on_cell)
+    record = {
+        "chapter": chapter,
+        "code": code_digest(project, source),
+        "date": datetime.date.today().isoformat(),
+        "device": values.get("device", "cpu"),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "seconds": run.seconds,
+        "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
+        "parameters": {name: p.default for name, p in source.parameters.items()} | values,
+        "claims": claims_in(run.notebook),
+        "figures": {name: _thinned(csv) for name, csv in _figures(run.notebook)},
+    }
+    path = project.record(chapter)
+    replace(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
+    return path
+
+
+def _figures(notebook: dict[str, Any]) -> list[tuple[str, str]]:
+    found = [
+        output["data"][figures.MIME]
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+        if figures.MIME in output.get("data", {})
+    ]
+    return [(figure["name"], figure["csv"]) for figure in found]
+
+
+def _thinned(csv: str) -> str:
+    """Every k-th row, six digits: what a drawn curve needs."""
+    data = pd.read_csv(io.StringIO(csv))
+    step = -(-len(data) // ROWS)
+    return str(data.iloc[::step].to_csv(index=False, float_format="%.6g", lineterminator="\n"))

@@ -1,0 +1,80 @@
+"""Build the static site from the staged sources, and put it in place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from signalbook.errors import BookError
+from signalbook.files import replace, write
+from signalbook.ledger import Ledger, collect
+from signalbook.project import Project
+from signalbook.stage import stage
+
+__all__ = ["STAMP", "build_site"]
+
+#: Written last: a site without it is not finished.
+STAMP = ".complete"
+
+
+def build_site(project: Project) -> Ledger:
+    """Collect the ledger, stage and build the pages, and return the ledger.
+
+    Chapters that failed, or whose verdicts are not the declared ones, get a page that says so; the
+    caller decides what that means for the exit code.
+    """
+    ledger = collect(project)
+    (project.site / STAMP).unlink(missing_ok=True)
+    html = _sphinx(project, stage(project, ledger))
+    _mirror(html, project.site)
+    replace(project.site / STAMP, b"")
+    return ledger
+
+
+def _sphinx(project: Project, sources: Path) -> Path:
+    """Run Jupyter Book with warnings as errors.
+
+    A marker stands while it runs: after a kill its caches may be torn, so they are thrown away.
+    """
+    out, marker = project.build / "sphinx", project.build / "sphinx.running"
+    if marker.exists():
+        shutil.rmtree(out, ignore_errors=True)
+    write(marker, "")
+    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(sources)]
+    options = ["--path-output", str(out), "--warningiserror", "--keep-going", "--nitpick"]
+    log = project.build / "sphinx.log"
+    with log.open("w") as stream:
+        run = subprocess.run(
+            [*command, *options], stdout=stream, stderr=subprocess.STDOUT, cwd=project.root
+        )
+    if run.returncode:
+        lines = log.read_text().splitlines()
+        told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
+        raise BookError("the pages do not build:\n  " + "\n  ".join(told[:20]))
+    marker.unlink()
+    return out / "_build" / "html"
+
+
+def _mirror(source: Path, target: Path) -> None:
+    """Make ``target`` equal ``source``, file by file, each replaced in one step."""
+    wanted = {p.relative_to(source) for p in source.rglob("*") if p.is_file()}
+    for name in wanted:
+        write(target / name, (source / name).read_bytes())
+    for path in target.rglob("*"):
+        if path.is_file() and path.relative_to(target) not in wanted:
+            path.unlink()
+
+
+def problems(project: Project, ledger: Ledger) -> list[str]:
+    """Return everything that makes a build fail, one message each."""
+    told = [f"{name}: {text}" for name, texts in ledger.problems.items() for text in texts]
+    for chapter in project.chapters:
+        path = project.failure(chapter)
+        if path.is_file():
+            told.append(f"{chapter}: {json.loads(path.read_text())['error']}")
+        elif not project.executed(chapter).is_file():
+            told.append(f"{chapter}: not executed")
+    return told
