@@ -1,0 +1,102 @@
+"""What was measured along a path: values by run and layer, and averages over layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from signalprop import stats
+
+__all__ = ["Measurement", "TimeAverage"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A metric by run and layer: ``values`` ``(runs, layers, ...)``, at the given ``layers``.
+
+    >>> m = Measurement(np.array([[4.0, 2.0, 1.0], [8.0, 4.0, 2.0]]), np.arange(3), "gap")
+    >>> round(m.log().slope().value, 6)
+    -0.693147
+    >>> m.between(1, 2).values.shape
+    (2, 2)
+    """
+
+    values: Floats
+    layers: np.ndarray[Any, np.dtype[np.int64]]
+    name: str
+
+    def mean(self) -> Floats:
+        """Return the mean over runs, ``(layers, ...)``."""
+        return np.asarray(self.values.mean(axis=0))
+
+    def mean_ci(
+        self, level: float = 0.95, method: Literal["t", "bootstrap"] = "t"
+    ) -> stats.Estimate:
+        """Return the mean over runs with its interval at every layer, see `stats.mean_interval`."""
+        return stats.mean_interval(self.values, axis=0, level=level, method=method)
+
+    def slope(self, level: float = 0.95) -> stats.Slope:
+        """Return the slope of the values against the layer, see `stats.slope`."""
+        return stats.slope(self.layers, self.values, level=level)
+
+    def between(self, first: int, last: int) -> Measurement:
+        """Return the measurement restricted to the layers ``first..last``, both included."""
+        kept = (first <= self.layers) & (self.layers <= last)
+        if not kept.any():
+            raise ValueError(f"no recorded layer lies between {first} and {last}")
+        return replace(self, values=self.values[:, kept], layers=self.layers[kept])
+
+    def log(self) -> Measurement:
+        """Return the natural logarithm of the values, which must be positive."""
+        if not (self.values > 0).all():
+            raise ValueError(f"{self.name} must be positive for its logarithm")
+        return replace(self, values=np.log(self.values), name=f"log {self.name}")
+
+    def plot(self, ax: Any = None, level: float = 0.95, **line: Any) -> Any:
+        """Draw the mean against the layer, with its interval if there are several runs.
+
+        Needs matplotlib. Returns the axes: ``ax``, or the current ones.
+        """
+        import matplotlib.pyplot as plt
+
+        ax = plt.gca() if ax is None else ax
+        (curve,) = ax.plot(self.layers, self.mean(), **line)
+        if len(self.values) > 1:
+            ci = self.mean_ci(level)
+            ax.fill_between(self.layers, ci.low, ci.high, color=curve.get_color(), alpha=0.2, lw=0)
+        ax.set(xlabel="layer", ylabel=self.name)
+        return ax
+
+
+@dataclass(frozen=True)
+class TimeAverage:
+    """Averages over layers, run by run: ``blocks`` ``(runs, batches, ...)`` holds the batch means.
+
+    >>> average = TimeAverage(np.array([[1.0, 2.0, 3.0]]), "rank")
+    >>> average.value, average.standard_error.round(4)
+    (array([2.]), array([0.5774]))
+    """
+
+    blocks: Floats
+    name: str
+
+    @property
+    def value(self) -> Floats:
+        """The average of each run, ``(runs, ...)``."""
+        return np.asarray(self.blocks.mean(axis=1))
+
+    @property
+    def standard_error(self) -> Floats:
+        """The standard error of each run's average, ``(runs, ...)``, by batch means.
+
+        Right when a batch is much longer than the correlation time of the metric.
+        """
+        return np.asarray(self.blocks.std(axis=1, ddof=1) / np.sqrt(self.blocks.shape[1]))
+
+    def interval(self, level: float = 0.95) -> stats.Estimate:
+        """Return each run's average with Student's interval over its batch means."""
+        return stats.mean_interval(self.blocks, axis=1, level=level)

@@ -1,0 +1,223 @@
+"""The path of random networks through their layers: computed when something is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from signalprop._arrays import Array, as_tensor
+from signalprop.chains.engines import BLOCK, ENGINES, choose_engine
+from signalprop.chains.measurement import Measurement, TimeAverage
+from signalprop.inputs import Input
+from signalprop.random import Stream, as_stream
+
+if TYPE_CHECKING:
+    from signalprop.chains.chain import Chain
+
+__all__ = ["Path"]
+
+Metric = Callable[[torch.Tensor], Any]
+
+WEIGHTS_AT_ONCE = 2**25  # entries of weights held at a time, 256 MB: more runs than that take turns
+
+
+@dataclass(frozen=True)
+class Path:
+    """A recipe for the representations ``h_0, ..., h_depth`` of independent runs; holds no layers.
+
+    Made by `Chain.run`. Every question streams through the layers once, with the same numbers each
+    time, in memory that does not grow with the depth. Layer 0 is the input.
+    """
+
+    chain: Chain
+    start: torch.Tensor  # (runs, n, d)
+    depth: int
+    stream: Stream
+    engine: str
+
+    @classmethod
+    def begin(
+        cls,
+        chain: Chain,
+        x: Input | Array,
+        depth: int,
+        runs: int,
+        seed: int | Stream,
+        engine: str,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> Path:
+        """Check the request and draw the inputs; the arguments are those of `Chain.run`."""
+        if depth < 0 or runs < 1:
+            raise ValueError(f"depth must be >= 0 and runs >= 1, got {depth} and {runs}")
+        if not dtype.is_floating_point:
+            raise ValueError(f"dtype must be a floating type, got {dtype}")
+        stream = as_stream(seed)
+        start = _start(x, chain.width, runs, stream).to(device, dtype)
+        n, d = start.shape[1:]
+        if chain.residual is not None and d != chain.width:
+            raise ValueError(f"x must have the width {chain.width} of a residual chain, got {d}")
+        engine = choose_engine(engine, chain.law, chain.width, n)
+        return cls(chain, start, depth, stream, engine)
+
+    @property
+    def runs(self) -> int:
+        """The number of independent runs."""
+        return len(self.start)
+
+    def measure(self, metric: Metric, every: int = 1) -> Measurement:
+        """Return ``metric`` of the layers 0, every, 2 every, ..., of all runs.
+
+        ``metric`` maps a batch of representations ``(m, n, d)`` to ``(m, ...)``, one value (or
+        array, or tuple) for each; it is called on many layers and runs at a time. Functions of
+        `signalprop.metrics` are such.
+        """
+        return self.measure_many({getattr(metric, "__name__", "metric"): metric}, every)[
+            getattr(metric, "__name__", "metric")
+        ]
+
+    def measure_many(self, metrics: Mapping[str, Metric], every: int = 1) -> dict[str, Measurement]:
+        """Return several measurements, by name, from one pass through the layers."""
+        recorded = self._recorded(0, every)
+        runs: dict[str, list[Any]] = {name: [] for name in metrics}
+        for group in self._groups():
+            values: dict[str, list[Any]] = {name: [] for name in metrics}
+            for states in self._states(group, recorded):
+                for name, metric in metrics.items():
+                    values[name].append(_evaluate(metric, states))
+            for name in metrics:
+                runs[name].append(np.concatenate(values[name]).swapaxes(0, 1))
+        layers = np.asarray(recorded)
+        return {name: Measurement(np.concatenate(runs[name]), layers, name) for name in metrics}
+
+    def average(
+        self, metric: Metric, skip: int | None = None, every: int = 1, batches: int = 20
+    ) -> TimeAverage:
+        """Return the average of ``metric`` over the layers after ``skip`` (a fifth of the depth).
+
+        Nothing but the sums of ``batches`` consecutive blocks is stored, so the depth may be in the
+        millions. The layers are the multiples of ``every``; those that do not fill a block are left
+        out at the start.
+        """
+        skip = self.depth // 5 if skip is None else skip
+        recorded = self._recorded(skip + 1, every)
+        size = len(recorded) // batches if batches >= 2 else 0
+        if size == 0:
+            raise ValueError(
+                f"batches must be at least 2 and at most the {len(recorded)} layers, got {batches}"
+            )
+        recorded = recorded[len(recorded) - size * batches :]
+        groups = [self._block_means(group, metric, recorded, size) for group in self._groups()]
+        return TimeAverage(np.concatenate(groups), getattr(metric, "__name__", "metric"))
+
+    def states(self, layers: Sequence[int]) -> torch.Tensor:
+        """Return the representations at ``layers`` (increasing), ``(runs, len(layers), n, width)``.
+
+        Layer 0 can only be among them if the input has the chain's width.
+        """
+        wanted = list(layers)
+        if wanted != sorted(set(wanted)) or not wanted or wanted[0] < 0 or wanted[-1] > self.depth:
+            raise ValueError(
+                f"layers must be increasing and lie in 0..{self.depth}, got {list(layers)}"
+            )
+        parts = [torch.cat(list(self._states(group, wanted))) for group in self._groups()]
+        return torch.cat(parts, dim=1).transpose(0, 1)
+
+    def final(self) -> torch.Tensor:
+        """Return the representations after the last layer, ``(runs, n, width)``."""
+        return self.states([self.depth])[:, 0]
+
+    def _recorded(self, first: int, every: int) -> range:
+        if every < 1:
+            raise ValueError(f"every must be at least 1, got {every}")
+        return range(-(-first // every) * every, self.depth + 1, every)
+
+    def _groups(self) -> Iterator[slice]:
+        n, d = self.start.shape[1:]
+        width = self.chain.width
+        matrix = width * (min(n, d) if self.engine == "reduced" else max(d, width))
+        size = max(1, WEIGHTS_AT_ONCE // matrix)
+        return (slice(i, i + size) for i in range(0, self.runs, size))
+
+    @torch.no_grad()
+    def _walk(self, group: slice) -> Iterator[tuple[int, torch.Tensor]]:
+        weights = self.stream.child("weights")
+        generators = [weights.numpy(run) for run in range(self.runs)[group]]
+        product = ENGINES[self.engine](self.chain.law, self.chain.width, generators)
+        h = self.start[group]
+        yield 0, h
+        steps = self.chain.steps(h, product)
+        for layer in range(1, self.depth + 1):
+            try:
+                h = next(steps)
+            except ValueError as error:
+                error.add_note(f"in layer {layer} of the chain")
+                raise
+            yield layer, h
+
+    def _states(self, group: slice, recorded: Container[int]) -> Iterator[torch.Tensor]:
+        """Yield the recorded layers ``(layers, runs, n, d)``, as many at a time as fit a block."""
+        waiting: list[torch.Tensor] = []
+        for layer, h in self._walk(group):
+            if waiting and waiting[-1].shape != h.shape:  # the input, of another width
+                yield _stack(waiting, layer)
+                waiting = []
+            if layer in recorded:
+                waiting.append(h)
+            if len(waiting) * h.numel() >= BLOCK:
+                yield _stack(waiting, layer)
+                waiting = []
+        if waiting:
+            yield _stack(waiting, self.depth)
+
+    def _block_means(
+        self, group: slice, metric: Metric, recorded: range, size: int
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        sums: Any = 0.0
+        done = 0
+        for states in self._states(group, recorded):
+            values = _evaluate(metric, states)
+            if done == 0:
+                sums = np.zeros((len(recorded) // size, *values.shape[1:]))
+            np.add.at(sums, np.arange(done, done + len(values)) // size, values)
+            done += len(values)
+        return np.swapaxes(sums / size, 0, 1)
+
+
+def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Tensor:
+    start = as_tensor(x(width, runs, stream.child("inputs")) if callable(x) else x, "x")
+    if start.ndim == 2:
+        start = start.repeat(runs, 1, 1)
+    if start.ndim != 3 or len(start) != runs or 0 in start.shape:
+        raise ValueError(
+            f"x must be (n, d) or (runs, n, d) with runs = {runs}, got shape {tuple(start.shape)}"
+        )
+    return start.detach()
+
+
+def _stack(states: list[torch.Tensor], layer: int) -> torch.Tensor:
+    stacked = torch.stack(states)
+    if not bool(torch.isfinite(stacked).all()):
+        raise ValueError(
+            f"the chain is no longer finite by layer {layer}: it overflows without normalization "
+            "(put FrobeniusNorm() among its layers if the overall scale does not matter)"
+        )
+    return stacked
+
+
+def _evaluate(metric: Metric, states: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
+    layers, runs = states.shape[:2]
+    values = metric(states.flatten(0, 1))
+    if isinstance(values, tuple):
+        values = torch.stack(values, dim=-1)
+    values = torch.as_tensor(values)
+    if values.ndim == 0 or len(values) != layers * runs:
+        raise ValueError(
+            f"metric must map (m, n, d) to (m, ...): for m = {layers * runs} it gave shape "
+            f"{tuple(values.shape)}"
+        )
+    return values.reshape(layers, runs, *values.shape[1:]).double().cpu().numpy()

@@ -1,0 +1,143 @@
+"""The normalization layers as modules, for chains and for any torch model."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from signalprop.layers import _tensors
+
+__all__ = [
+    "BatchNorm",
+    "BatchNorm2d",
+    "FrobeniusNorm",
+    "LayerNorm",
+    "RMSNorm",
+    "Recenter",
+    "Residual",
+]
+
+
+class BatchNorm(nn.Module):
+    """Batch normalization of ``(..., n, d)`` over n; options and forms as in `batch_norm`.
+
+    No affine parameters, no running averages: training and evaluation do the same. Only dimension
+    -2 is averaged over, so a leading dimension is a batch of networks, not a longer batch.
+
+    >>> BatchNorm()(torch.tensor([[1.0], [5.0]]))
+    tensor([[-1.],
+            [ 1.]])
+    """
+
+    def __init__(
+        self,
+        center: bool = True,
+        divide: str = "rms",
+        scale: float | str = 1.0,
+        eps: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.center, self.divide, self.scale, self.eps = center, divide, scale, eps
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the normalized ``x``."""
+        return _tensors.batch_norm(
+            x, center=self.center, divide=self.divide, scale=self.scale, eps=self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"center={self.center}, divide={self.divide!r}, scale={self.scale!r}, eps={self.eps}"
+
+
+class BatchNorm2d(BatchNorm):
+    """Batch normalization of images ``(N, C, H, W)``: each channel over samples and pixels.
+
+    >>> BatchNorm2d()(torch.arange(4.0).reshape(4, 1, 1, 1)).mean().item()
+    0.0
+    """
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the normalized ``x``: one row for each pixel, one column for each channel."""
+        if x.ndim != 4:
+            raise ValueError(f"x must be (N, C, H, W), got shape {tuple(x.shape)}")
+        pixels = x.movedim(1, -1)
+        normalized: torch.Tensor = super().forward(pixels.flatten(0, 2))
+        return normalized.reshape(pixels.shape).movedim(-1, 1)
+
+
+class LayerNorm(nn.Module):
+    """Layer normalization of ``(..., n, d)`` over d, see `layer_norm`.
+
+    >>> LayerNorm()(torch.tensor([[1.0, 5.0]]))
+    tensor([[-1.,  1.]])
+    """
+
+    def __init__(self, eps: float = 0.0) -> None:
+        super().__init__()
+        self.eps = eps
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the normalized ``x``."""
+        return _tensors.layer_norm(x, eps=self.eps)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"eps={self.eps}"
+
+
+class RMSNorm(LayerNorm):
+    """Root-mean-square normalization of ``(..., n, d)`` over d, see `rms_norm`.
+
+    >>> RMSNorm()(torch.tensor([[1.0, 7.0]]))
+    tensor([[0.2000, 1.4000]])
+    """
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the normalized ``x``."""
+        return _tensors.rms_norm(x, eps=self.eps)
+
+
+class Recenter(nn.Module):
+    """Take the batch mean off each feature and do nothing else, see `recenter` (the RC of DEC).
+
+    >>> Recenter()(torch.tensor([[1.0], [3.0]]))
+    tensor([[-1.],
+            [ 1.]])
+    """
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the centered ``x``."""
+        return _tensors.recenter(x)
+
+
+class FrobeniusNorm(nn.Module):
+    """Scale the whole batch to Frobenius norm 1, see `frobenius_normalize`.
+
+    >>> FrobeniusNorm()(torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the scaled ``x``."""
+        return _tensors.frobenius_normalize(x)
+
+
+class Residual(nn.Module):
+    """Add a branch to its input: ``x + gamma * branch(x)``.
+
+    >>> Residual(nn.Identity(), gamma=0.5)(torch.tensor([2.0]))
+    tensor([3.])
+    """
+
+    def __init__(self, branch: nn.Module, gamma: float = 1.0) -> None:
+        super().__init__()
+        self.branch, self.gamma = branch, gamma
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return ``x + gamma * branch(x)``."""
+        return torch.add(x, self.branch(x), alpha=self.gamma)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"gamma={self.gamma}"

@@ -1,0 +1,276 @@
+"""Laws of random weight matrices, as values: what a layer draws from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from signalprop.random import Stream
+
+__all__ = [
+    "Law",
+    "as_law",
+    "gaussian",
+    "he",
+    "one_sided_uniform",
+    "orthogonal",
+    "pytorch_default",
+    "rademacher",
+    "sparse",
+    "student_t",
+    "uniform",
+    "xavier",
+]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Variance = float | str
+
+# The variance of an entry as a function of the numbers of inputs and outputs.
+VARIANCES: dict[str, Callable[[int, int], float]] = {
+    "1/d": lambda inputs, outputs: 1 / inputs,
+    "2/d": lambda inputs, outputs: 2 / inputs,
+    "1/(3d)": lambda inputs, outputs: 1 / (3 * inputs),
+    "2/(d+d')": lambda inputs, outputs: 2 / (inputs + outputs),
+}
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of weight matrices ``(out, in)``: the kind of the entries, and their variance.
+
+    Make one with `gaussian`, `uniform`, `orthogonal` and so on. ``spread`` is the variance of an
+    entry: a number, or a rule in the number d of inputs and d' of outputs (``"1/d"``, ``"2/d"``,
+    ``"1/(3d)"``, ``"2/(d+d')"``). ``mean`` is the mean of an entry in units of its standard
+    deviation. ``df`` is the number of degrees of freedom of Student's t.
+
+    >>> gaussian().variance(4, 4)
+    0.25
+    >>> gaussian().sample(2, 3, Stream(0).runs(5)).shape
+    torch.Size([5, 2, 3])
+    """
+
+    entries: str
+    spread: Variance
+    mean: float = 0.0
+    df: float = math.inf
+
+    def __post_init__(self) -> None:
+        if isinstance(self.spread, str):
+            if self.spread not in VARIANCES:
+                raise ValueError(
+                    f"variance must be a positive number or one of {', '.join(VARIANCES)}, "
+                    f"got {self.spread!r}"
+                )
+        elif not 0 < self.spread < math.inf:
+            raise ValueError(f"variance must be positive and finite, got {self.spread!r}")
+        if not math.isfinite(self.mean):
+            raise ValueError(f"mean must be finite, got {self.mean!r}")
+        if not self.df > 2:
+            raise ValueError(f"df must exceed 2 for the variance to exist, got {self.df!r}")
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the entries are independent centered Gaussians."""
+        return self.entries == "gaussian" and self.mean == 0
+
+    def variance(self, inputs: int, outputs: int) -> float:
+        """Return the variance of an entry of an ``(outputs, inputs)`` matrix."""
+        if self.entries == "orthogonal":
+            return 1 / max(inputs, outputs)
+        if isinstance(self.spread, str):
+            return VARIANCES[self.spread](inputs, outputs)
+        return float(self.spread)
+
+    def fill(self, out: Floats, generator: np.random.Generator) -> None:
+        """Fill ``out`` ``(..., out, in)`` with independent matrices, in order, from one generator.
+
+        Filling one array of k matrices or k arrays of one gives the same numbers.
+        """
+        outputs, inputs = out.shape[-2:]
+        if self.entries == "orthogonal":
+            _haar(out, generator)
+            return
+        deviation = math.sqrt(self.variance(inputs, outputs))
+        out *= deviation / _DRAW[self.entries](out, generator, self.df)
+        if self.mean:
+            out += self.mean * deviation
+
+    def sample(
+        self,
+        out_features: int,
+        in_features: int,
+        generators: Sequence[np.random.Generator],
+        dtype: torch.dtype = torch.float64,
+    ) -> torch.Tensor:
+        """Return one matrix a generator, ``(runs, out, in)``, each drawn from its own."""
+        if out_features < 1 or in_features < 1:
+            raise ValueError(f"sizes must be at least 1, got ({out_features}, {in_features})")
+        weights = np.empty((len(generators), out_features, in_features))
+        for matrix, generator in zip(weights, generators, strict=True):
+            self.fill(matrix, generator)
+        return torch.from_numpy(weights).to(dtype)
+
+    @torch.no_grad()
+    def fill_(self, tensor: torch.Tensor, stream: Stream) -> torch.Tensor:
+        """Fill a weight or a convolution kernel ``(out, in, ...)`` in place, and return it.
+
+        A kernel counts as the matrix ``(out, in * pixels)``; for ``"2/(d+d')"`` the outputs are
+        counted with its pixels as well, as torch does.
+
+        >>> w = gaussian().fill_(torch.empty(8, 3, 5, 5), Stream(0).child("conv1"))
+        """
+        if tensor.ndim < 2:
+            raise ValueError(f"tensor must be (out, in, ...), got shape {tuple(tensor.shape)}")
+        pixels = math.prod(tensor.shape[2:])
+        law = self
+        if isinstance(self.spread, str):
+            variance = self.variance(tensor.shape[1] * pixels, tensor.shape[0] * pixels)
+            law = Law(self.entries, variance, self.mean, self.df)
+        matrix = law.sample(len(tensor), tensor[0].numel(), [stream.numpy()])
+        return tensor.copy_(matrix.reshape(tensor.shape))
+
+
+def gaussian(variance: Variance = "1/d", mean: float = 0.0) -> Law:
+    """Return independent Gaussian entries (ORTH, MF, KER), centered by default."""
+    return Law("gaussian", variance, mean)
+
+
+def uniform(variance: Variance = 1.0, mean: float = 0.0) -> Law:
+    """Return independent uniform entries; by default ``U[-sqrt 3, sqrt 3]``, RANK Def. 1.
+
+    ``mean`` is counted in standard deviations (RANK Sec. 3.4 moves it away from 0).
+    """
+    return Law("uniform", variance, mean)
+
+
+def one_sided_uniform(variance: Variance = "1/(3d)") -> Law:
+    """Return entries uniform on ``[0, 2 sqrt(3 variance)]``: ``U[0, 2/sqrt d]`` in RANK Fig. 6.
+
+    The law of `uniform` with the same variance, moved to the positive side.
+    """
+    return Law("uniform", variance, math.sqrt(3))
+
+
+def orthogonal() -> Law:
+    """Return Haar orthogonal matrices (GRAD Eq. 6.3): orthonormal rows, or columns if fewer.
+
+    Why it is right: the Q factor of a Gaussian matrix is Haar once R's diagonal is made positive
+    (Mezzadri 2007). Without that step the law depends on the QR routine's signs.
+    """
+    return Law("orthogonal", 1.0)
+
+
+def rademacher(variance: Variance = "1/d") -> Law:
+    """Return independent entries of one modulus and random sign (KER Prop. 5.2)."""
+    return Law("rademacher", variance)
+
+
+def student_t(df: float, variance: Variance = "1/d") -> Law:
+    """Return independent Student t entries with ``df > 2`` degrees of freedom (KER Prop. 5.2)."""
+    return Law("student_t", variance, df=df)
+
+
+def sparse(variance: Variance = "1/d") -> Law:
+    """Return entries that are zero but for a fraction ``1/d`` of either sign (KER Prop. 5.2).
+
+    With the variance 1/d: +1 and -1 with probability ``1/(2d)`` each, so about one a row.
+    """
+    return Law("sparse", variance)
+
+
+def xavier() -> Law:
+    """Return Gaussian entries of variance ``2/(d + d')`` (Glorot and Bengio 2010)."""
+    return Law("gaussian", "2/(d+d')")
+
+
+def he() -> Law:
+    """Return Gaussian entries of variance ``2/d`` (He et al. 2015)."""
+    return Law("gaussian", "2/d")
+
+
+def pytorch_default() -> Law:
+    """Return what ``torch.nn.Linear`` starts from: entries uniform on ``[-1/sqrt d, 1/sqrt d]``."""
+    return Law("uniform", "1/(3d)")
+
+
+LAWS: dict[str, Callable[[], Law]] = {
+    law.__name__: law
+    for law in (
+        gaussian,
+        he,
+        one_sided_uniform,
+        orthogonal,
+        pytorch_default,
+        rademacher,
+        sparse,
+        uniform,
+        xavier,
+    )
+}
+
+
+def as_law(law: Law | str) -> Law:
+    """Return ``law`` itself, or the default law of that name.
+
+    >>> as_law("he").spread
+    '2/d'
+    """
+    if isinstance(law, Law):
+        return law
+    if law not in LAWS:
+        raise ValueError(f"weights must be a Law or one of {', '.join(LAWS)}, got {law!r}")
+    return LAWS[law]()
+
+
+# Each fills ``out`` with independent centered entries and returns their standard deviation.
+
+
+def _draw_gaussian(out: Floats, generator: np.random.Generator, df: float) -> float:
+    generator.standard_normal(out=out)
+    return 1.0
+
+
+def _draw_uniform(out: Floats, generator: np.random.Generator, df: float) -> float:
+    generator.random(out=out)
+    out -= 0.5
+    return 1 / math.sqrt(12)
+
+
+def _draw_rademacher(out: Floats, generator: np.random.Generator, df: float) -> float:
+    _draw_uniform(out, generator, df)
+    np.copysign(1.0, out, out=out)
+    return 1.0
+
+
+def _draw_student_t(out: Floats, generator: np.random.Generator, df: float) -> float:
+    out[...] = generator.standard_t(df, out.shape)
+    return math.sqrt(df / (df - 2))
+
+
+def _draw_sparse(out: Floats, generator: np.random.Generator, df: float) -> float:
+    inputs = out.shape[-1]
+    _draw_uniform(out, generator, df)
+    out[...] = np.sign(out) * (np.abs(out) >= 0.5 - 0.5 / inputs)
+    return 1 / math.sqrt(inputs)
+
+
+_DRAW = {
+    "gaussian": _draw_gaussian,
+    "uniform": _draw_uniform,
+    "rademacher": _draw_rademacher,
+    "student_t": _draw_student_t,
+    "sparse": _draw_sparse,
+}
+
+
+def _haar(out: Floats, generator: np.random.Generator) -> None:
+    generator.standard_normal(out=out)
+    tall = torch.from_numpy(out if out.shape[-2] >= out.shape[-1] else out.swapaxes(-2, -1))
+    q, r = torch.linalg.qr(tall)
+    signs = torch.where(r.diagonal(dim1=-2, dim2=-1) < 0, -1.0, 1.0)
+    tall.copy_(q * signs[..., None, :])
