@@ -1,0 +1,7 @@
+"""Bounds, rates and closed forms of the documents, named after their statements.
+
+They know nothing of the simulators: tests introduce the one to the other.
+"""
+
+from .decomposed import *  # noqa: F403
+from .meanfield import *  # noqa: F403
