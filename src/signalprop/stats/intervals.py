@@ -87,11 +87,12 @@ def _runs_first(values: object, axis: int) -> Floats:
 
 
 def _bca(runs: Floats, level: float, stream: Stream) -> tuple[Floats, Floats]:
-    low, high = runs.mean(axis=0), runs.mean(axis=0)
-    varies = np.ptp(runs, axis=0) > 0  # BCa is 0/0 on constants
+    entries = runs.reshape(len(runs), -1)
+    low, high = entries.mean(axis=0), entries.mean(axis=0)
+    varies = np.ptp(entries, axis=0) > 0  # BCa is 0/0 on constants
     if varies.any():
         result = stats.bootstrap(
-            (runs[:, varies],),
+            (entries[:, varies],),
             np.mean,
             confidence_level=level,
             n_resamples=RESAMPLES,
@@ -99,7 +100,7 @@ def _bca(runs: Floats, level: float, stream: Stream) -> tuple[Floats, Floats]:
             rng=stream.numpy("bootstrap"),
         )
         low[varies], high[varies] = result.confidence_interval
-    return low, high
+    return low.reshape(runs.shape[1:]), high.reshape(runs.shape[1:])
 
 
 def batch_means(series: object, axis: int = -1, batches: int = 20, level: float = 0.95) -> Estimate:
