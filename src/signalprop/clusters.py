@@ -13,7 +13,8 @@ followed to any depth because few of them differ in more than a factor:
   (m, side) enter Gram matrices.
 
 All numbers are integers, in units of 1/n^t at layer t: whether two points share a cluster is a
-question of equality, which floating point answers wrongly some twenty layers down.
+question of equality, and double precision answers it wrongly from some fifty layers down: the one
+child that keeps three clusters depends on ever finer digits of the start.
 """
 
 from __future__ import annotations
@@ -194,8 +195,8 @@ def transform(x: torch.Tensor, sign: torch.Tensor | float = 1.0) -> torch.Tensor
 def literal_tree(x: torch.Tensor, depth: int) -> torch.Tensor:
     """Return layer ``depth`` of the tree as it is printed (DEC Eq. 10), every neuron of it.
 
-    ``x`` is (..., n, d), the result (..., n, d 2^depth): beyond twenty layers use
-    :class:`ClusterTree`, which also counts clusters exactly.
+    ``x`` is (..., n, d), the result (..., n, d 2^depth): for more than some fifteen layers
+    use :class:`ClusterTree`, which also counts clusters exactly.
 
     >>> literal_tree(np.array([[1.0], [2.0], [6.0]]), 1)
     array([[0., 2.],

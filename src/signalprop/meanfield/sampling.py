@@ -12,6 +12,7 @@ from ..random import Stream, as_stream
 
 __all__ = ["gram_map", "gram_path"]
 
+ASYMMETRY = 1e-6  # what rounding to float32 may do to a Gram matrix, relative to its largest entry
 FLAT = 1e-12  # variance over the batch, relative to the largest entry, that is only rounding
 
 
@@ -22,15 +23,16 @@ def gram_map(
     """Return the next Gram matrix of MF Eq. 3.3 and the standard errors of its entries.
 
     ``gram`` is (..., n, n), symmetric and positive semi-definite (singular is fine), n >= 2. The
-    mean runs over ``samples`` Gaussian vectors ``h ~ N(0, gram)``, batch-normalized; all leading
-    dimensions share their normals, so that differences between neighbouring matrices are sharp.
+    mean runs over ``samples`` Gaussian vectors ``h ~ N(0, gram)``, batch-normalized, in float64;
+    all leading dimensions share their normals, so that differences between neighbouring matrices
+    are sharp.
 
     >>> import numpy as np
     >>> mean, error = gram_map(np.eye(3), torch.relu)
     >>> bool(abs(mean[0, 0] - 0.5) < 5 * error[0, 0])
     True
     """
-    root = _root(gram)
+    root = _root(gram.to(torch.float64))
     if samples < 2:
         raise ValueError(f"samples must be at least 2 for a standard error, got {samples}")
     generator = as_stream(seed).numpy("gram_map")
@@ -58,7 +60,7 @@ def gram_path(
     """
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")
-    path = [gram]
+    path = [gram.to(torch.float64)]
     for layer in range(depth):
         path.append(gram_map(path[-1], phi, samples, as_stream(seed).child(layer))[0])
     return torch.stack(path)
@@ -69,10 +71,10 @@ def _root(gram: Tensor) -> Tensor:
     if gram.ndim < 2 or gram.shape[-1] != gram.shape[-2] or gram.shape[-1] < 2:
         raise ValueError(f"gram must be (..., n, n) with n >= 2, got shape {tuple(gram.shape)}")
     largest = gram.diagonal(dim1=-2, dim2=-1).amax(dim=-1)
-    if bool(((gram - gram.mT).abs().amax(dim=(-2, -1)) > 1e-8 * largest).any()):
+    if bool(((gram - gram.mT).abs().amax(dim=(-2, -1)) > ASYMMETRY * largest).any()):
         raise ValueError("gram must be symmetric")
     values, vectors = torch.linalg.eigh(gram)
-    if bool((values[..., 0] < -1e-8 * largest).any()):
+    if bool((values[..., 0] < -ASYMMETRY * largest).any()):
         raise ValueError(f"gram must be positive semi-definite, got {float(values.min()):.3g}")
     centred = gram.diagonal(dim1=-2, dim2=-1).mean(dim=-1) - gram.mean(dim=(-2, -1))
     if bool((centred <= FLAT * largest).any()):
