@@ -1,12 +1,13 @@
 """Signal propagation in random deep networks."""
 
-from signalprop import inputs, layers, metrics, stats, weights
+from signalprop import inputs, layers, metrics, stats, theory, weights
 from signalprop.chains import Chain, Measurement, Path, TimeAverage
 from signalprop.layers import (
     BatchNorm,
     BatchNorm2d,
     FrobeniusNorm,
     LayerNorm,
+    NormReLU,
     Recenter,
     Residual,
     RMSNorm,
@@ -51,6 +52,7 @@ __all__ = [
     "Law",
     "LayerNorm",
     "Measurement",
+    "NormReLU",
     "Path",
     "RMSNorm",
     "Recenter",
@@ -83,6 +85,7 @@ __all__ = [
     "spectrum",
     "stats",
     "student_t",
+    "theory",
     "uniform",
     "weights",
     "xavier",

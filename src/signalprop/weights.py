@@ -60,6 +60,9 @@ class Law:
     df: float = math.inf
 
     def __post_init__(self) -> None:
+        kinds = (*_DRAW, "orthogonal")
+        if self.entries not in kinds:
+            raise ValueError(f"entries must be one of {', '.join(kinds)}, got {self.entries!r}")
         if isinstance(self.spread, str):
             if self.spread not in VARIANCES:
                 raise ValueError(

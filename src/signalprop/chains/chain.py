@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -16,7 +17,7 @@ from signalprop.weights import Law, as_law, gaussian
 
 __all__ = ["Chain"]
 
-Layer = Callable[[torch.Tensor], torch.Tensor]
+Layer = Callable[[torch.Tensor], Any]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,66 +13,41 @@ import torch
 
 from signalprop.weights import Law, gaussian
 
-__all__ = ["ENGINES", "Draws", "choose_engine", "direct", "reduced"]
+__all__ = ["ENGINES", "choose_engine", "direct", "draws", "reduced"]
 
 Product = Callable[[torch.Tensor], torch.Tensor]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Entries drawn or kept at a time, 1 MB: large enough to hide the calls, small enough for cache.
 BLOCK = 2**17
 
 
-class Draws:
-    """Successive matrices of one law for each of several runs, drawn many layers at a time.
-
-    Every run reads its own generator in order, so the block size leaves no trace in the numbers.
-    """
-
-    def __init__(self, law: Law, generators: Sequence[np.random.Generator]) -> None:
-        self._law, self._generators = law, generators
-        self._buffer: np.ndarray[Any, np.dtype[np.float64]] | None = None
-        self._block = torch.empty(0)
-        self._used = 0
-
-    def next(self, outputs: int, inputs: int, like: torch.Tensor) -> torch.Tensor:
-        """Return the next ``(runs, outputs, inputs)``, valid until the next call."""
-        if self._buffer is None:
-            self._fill(1, outputs, inputs, like)  # alone: the input may have another width
-        elif self._used == self._block.shape[1] or self._block.shape[2:] != (outputs, inputs):
-            layers = BLOCK // (len(self._generators) * outputs * inputs)
-            self._fill(max(1, layers), outputs, inputs, like)
-        self._used += 1
-        return self._block[:, self._used - 1]
-
-    def _fill(self, layers: int, outputs: int, inputs: int, like: torch.Tensor) -> None:
-        shape = (len(self._generators), layers, outputs, inputs)
-        if self._buffer is None or self._buffer.shape != shape:
-            self._buffer = np.empty(shape)
-        for run, generator in zip(self._buffer, self._generators, strict=True):
-            self._law.fill(run, generator)
-        self._block = torch.from_numpy(self._buffer).to(like)
-        self._used = 0
-
-
-def direct(law: Law, width: int, generators: Sequence[np.random.Generator]) -> Product:
+def direct(
+    law: Law, width: int, depth: int, generators: Sequence[np.random.Generator], start: torch.Tensor
+) -> Product:
     """Return ``a -> a W^T`` with explicit fresh weights: any law."""
-    draws = Draws(law, generators)
-    return lambda a: a @ draws.next(width, a.shape[-1], like=a).mT
+    weights = draws(law, generators, (width, start.shape[-1]), (width, width), depth, start)
+    return lambda a: a @ next(weights).mT
 
 
-def reduced(law: Law, width: int, generators: Sequence[np.random.Generator]) -> Product:
+def reduced(
+    law: Law, width: int, depth: int, generators: Sequence[np.random.Generator], start: torch.Tensor
+) -> Product:
     """Return a sample of ``a W^T`` given ``a`` without drawing W: centered Gaussian weights only.
 
-    Why it is right: the rows of ``W a^T`` are independent ``N(0, variance * a a^T)``. With ``a^T =
-    Q R`` the same is true of ``Z R``, Z having independent Gaussian entries. R comes from ``a`` by
-    Householder reflections, not from ``a a^T`` by Cholesky, so that neither linear dependence nor
-    a wide range of singular values costs accuracy.
+    Why it is right: the rows of ``W a^T`` are independent ``N(0, variance * a a^T)``. With
+    ``a^T = Q R`` the same is true of ``Z R``, Z having independent Gaussian entries. R comes from
+    ``a`` by Householder reflections, not from ``a a^T`` by Cholesky, so that neither linear
+    dependence nor a wide range of singular values costs accuracy.
     """
-    draws = Draws(gaussian(variance=1.0), generators)
+    n, d = start.shape[-2:]
+    normal = draws(
+        gaussian(variance=1.0), generators, (min(n, d), width), (min(n, width), width), depth, start
+    )
 
     def product(a: torch.Tensor) -> torch.Tensor:
         root: torch.Tensor = torch.linalg.qr(a.mT, mode="r").R
-        root = root * math.sqrt(law.variance(a.shape[-1], width))
-        return root.mT @ draws.next(root.shape[-2], width, like=a)
+        return (root * math.sqrt(law.variance(a.shape[-1], width))).mT @ next(normal)
 
     return product
 
@@ -90,3 +67,48 @@ def choose_engine(engine: str, law: Law, width: int, n: int) -> str:
             f"Gaussian rows given H; got {law!r}: use engine 'direct'"
         )
     return engine
+
+
+def draws(
+    law: Law,
+    generators: Sequence[np.random.Generator],
+    first: tuple[int, int],
+    rest: tuple[int, int],
+    depth: int,
+    like: torch.Tensor,
+) -> Iterator[torch.Tensor]:
+    """Yield ``depth`` matrices for each run: one ``(runs, *first)``, the others ``(runs, *rest)``.
+
+    A tensor is valid until the next one is asked for. Matrices are drawn many layers at a time
+    into two buffers in turn. Every run reads its own generator in order, so that the size of a
+    block leaves no trace in the numbers.
+    """
+
+    def fill(block: Floats) -> torch.Tensor:
+        for run, generator in zip(block, generators, strict=True):
+            law.fill(run, generator)
+        return torch.from_numpy(block)
+
+    if depth == 0:
+        return
+    runs = len(generators)
+    yield fill(np.empty((runs, *first))).to(like)
+    layers = max(1, BLOCK // (runs * math.prod(rest)))
+    buffers = np.empty((2, runs, min(layers, depth - 1), *rest))
+    blocks = (buffers[i % 2, :, : depth - done] for i, done in enumerate(range(1, depth, layers)))
+    for block in _one_ahead(fill, blocks):
+        yield from block.to(like).unbind(1)
+
+
+def _one_ahead(
+    fill: Callable[[Floats], torch.Tensor], blocks: Iterable[Floats]
+) -> Iterator[torch.Tensor]:
+    """Yield the filled blocks; a second thread fills the next one while this one is in use."""
+    pending: deque[Future[torch.Tensor]] = deque()
+    with ThreadPoolExecutor(1) as thread:
+        for block in blocks:
+            pending.append(thread.submit(fill, block))
+            if len(pending) == 2:
+                yield pending.popleft().result()
+        for last in pending:
+            yield last.result()

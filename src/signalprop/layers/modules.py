@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from signalprop.activations import norm_relu
 from signalprop.layers import _tensors
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "BatchNorm2d",
     "FrobeniusNorm",
     "LayerNorm",
+    "NormReLU",
     "RMSNorm",
     "Recenter",
     "Residual",
@@ -121,6 +123,27 @@ class FrobeniusNorm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the scaled ``x``."""
         return _tensors.frobenius_normalize(x)
+
+
+class NormReLU(nn.Module):
+    """The shifted and standardized ReLU of COND Eq. 4, see `activations.norm_relu`.
+
+    >>> NormReLU()(torch.zeros(1)).item() > 0
+    False
+    """
+
+    def __init__(self, threshold: float = -1.5975) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.activation = norm_relu(threshold)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the activation of every entry of ``x``."""
+        return torch.as_tensor(self.activation(x))
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"threshold={self.threshold}"
 
 
 class Residual(nn.Module):

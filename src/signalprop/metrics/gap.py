@@ -42,7 +42,8 @@ def orthogonality_gap(x: torch.Tensor) -> torch.Tensor:
     >>> round(float(orthogonality_gap([[1.0, 2.0], [2.0, 4.0]])) ** 2, 12)
     0.5
     """
-    g = gram(x)
+    require_batch(x)
+    g = x @ x.mT
     trace = g.diagonal(dim1=-2, dim2=-1).sum(-1)
     require_positive(trace, "the batches of x")
     n = g.shape[-1]

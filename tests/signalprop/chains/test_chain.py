@@ -1,0 +1,127 @@
+"""The law and the numbers of a chain; what a path can be asked is in test_path."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import digamma
+
+import signalprop as sp
+from signalprop.stats import exponent, projected_ks_test
+
+ORTH = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")
+RANK = sp.BatchNorm(center=False)
+
+CHAINS = {
+    "orth": (sp.Chain(8, layers=[ORTH]), 2),
+    "square": (sp.Chain(8, layers=[ORTH]), 8),
+    "more samples than features": (sp.Chain(6, layers=[sp.BatchNorm()]), 9),
+    "residual": (sp.Chain(8, layers=[ORTH], residual=0.3), 3),
+    "mean field": (sp.Chain(16, before=[sp.BatchNorm(), torch.tanh]), 4),
+    "residual relu": (sp.Chain(16, layers=[sp.RMSNorm()], before=[torch.relu], residual=1.0), 3),
+    "vanilla relu": (sp.Chain(12, sp.he(), layers=[torch.relu, sp.FrobeniusNorm()]), 3),
+}
+
+
+def final_entries(chain, n, engine, runs=600, depth=4):
+    x = np.random.default_rng(0).standard_normal((n, chain.width))
+    h = chain.run(x, depth, runs, seed=sp.Stream(0).child(engine), engine=engine).final()
+    gram = sp.gram(h)[:, *torch.triu_indices(n, n)]
+    return torch.cat([gram, h[:, :, :2].flatten(1)], dim=1).numpy()
+
+
+@pytest.mark.parametrize(("chain", "n"), CHAINS.values(), ids=CHAINS)
+def test_the_two_engines_have_one_law(chain, n):
+    direct, reduced = (final_entries(chain, n, engine) for engine in ("direct", "reduced"))
+    varies = direct.std(axis=0) > 1e-9  # some entries of a Gram matrix are fixed by normalization
+    assert projected_ks_test(direct[:, varies], reduced[:, varies]).p_value > 1e-6
+
+
+def test_that_comparison_sees_a_wrong_law():
+    right = final_entries(sp.Chain(8, layers=[ORTH], residual=0.3), 3, "direct")
+    wrong = final_entries(sp.Chain(8, layers=[ORTH], residual=0.45), 3, "reduced")
+    assert projected_ks_test(right[:, 1:], wrong[:, 1:]).p_value < 1e-6
+
+
+def test_one_layer_is_the_printed_formula():
+    chain = sp.Chain(4, sp.uniform(), [ORTH], before=[torch.tanh], residual=0.7)
+    x = np.random.default_rng(0).standard_normal((3, 4))
+    generator = sp.Stream(5).child("weights").numpy(1)
+    h = x.T  # the documents' d x n
+    for _ in range(3):
+        w = sp.uniform().sample(4, 4, [generator])[0].numpy()
+        z = h + 0.7 * w @ np.tanh(h)
+        h = np.diag(1 / np.linalg.norm(z, axis=1)) @ z / np.sqrt(4)
+    path = chain.run(x, depth=3, runs=2, seed=5)
+    np.testing.assert_allclose(path.final()[1], h.T, rtol=1e-12)
+
+
+def test_gap_over_depth_is_that_of_orth_figure_2a():
+    start = sp.inputs.diagonal([1.0, 1e-6, 1e-6, 1e-6])
+    gap = sp.Chain(32, layers=[ORTH]).run(start, 50, runs=200).measure(sp.orthogonality_gap)
+    log = gap.log().mean()
+    assert log[1] == pytest.approx(-0.14, abs=0.05)
+    assert log[26:].mean() == pytest.approx(-1.61, abs=0.08)
+
+
+def test_stationary_gap_falls_as_the_root_of_the_width():
+    widths = [32, 64, 128, 256]
+    gaps = [
+        sp.Chain(d, layers=[ORTH])
+        .run(sp.inputs.orthogonal(4), 100, runs=20)
+        .average(sp.orthogonality_gap, skip=50)
+        .value.mean()
+        for d in widths
+    ]
+    assert exponent(widths, gaps).value == pytest.approx(-0.5, abs=0.05)
+
+
+def test_soft_rank_is_that_of_rank_figure_2():
+    path = sp.Chain(16, sp.uniform(), [RANK]).run(sp.inputs.gaussian(16), 3000, runs=4)
+    mean = path.average(sp.soft_rank, every=3).value.mean()
+    assert math.log2(mean) == pytest.approx(2.20, abs=0.08)
+
+
+@pytest.mark.parametrize("engine", ["direct", "reduced"])
+def test_without_normalization_the_condition_number_grows_at_the_lyapunov_rate(engine):
+    d, runs = 8, 400
+    chain = sp.Chain(d, layers=[sp.FrobeniusNorm()])
+    path = chain.run(sp.inputs.orthogonal(2), 120, runs, engine=engine)
+    growth = path.measure(sp.condition_number, every=5).between(30, 120).log()
+    rate = growth.slope(level=1 - 1e-6)
+    assert rate.contains(digamma(d / 2) - digamma((d - 1) / 2))
+    assert rate.half_width < 0.2 * rate.value
+
+
+def test_deep_chains_keep_a_small_singular_value():
+    start = sp.inputs.diagonal([1.0, 1e-6])
+    h = sp.Chain(64, layers=[sp.FrobeniusNorm()]).run(start, 1, runs=50).final()
+    sigma = torch.linalg.svdvals(h)
+    ratio = (sigma[:, 1] / sigma[:, 0]).log10()
+    assert float((ratio + 6).abs().max()) < 0.5
+
+
+@pytest.mark.parametrize("engine", ["direct", "reduced"])
+def test_rank_one_is_absorbing_up_to_rounding(engine):
+    x = np.outer([1.0, -0.7, 0.3], np.arange(1.0, 9.0))
+    path = sp.Chain(8, layers=[ORTH]).run(x, 4, runs=5, engine=engine)
+    # Rounding in the second direction grows with depth, by a heavy-tailed factor a layer.
+    assert (path.measure(lambda h: sp.rank(h, rtol=1e-6)).values == 1).all()
+    assert path.measure(sp.orthogonality_gap).values == pytest.approx(math.sqrt(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": 0}, "width must be a positive integer"),
+        ({"width": 2.0}, "width must be a positive integer"),
+        ({"width": 2, "weights": "gauss"}, "weights must be a Law or one of"),
+        ({"width": 2, "layers": ["relu"]}, "layers must hold functions"),
+        ({"width": 2, "before": [None]}, "before must hold functions"),
+        ({"width": 2, "residual": math.nan}, "residual must be None or a finite"),
+    ],
+)
+def test_bad_recipes_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        sp.Chain(**options)

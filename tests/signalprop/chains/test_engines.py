@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+import torch
+
+import signalprop as sp
+from signalprop.chains import engines
+from signalprop.chains.engines import direct, draws, reduced
+
+
+def first_product(engine, x, width, runs, law=None):
+    start = torch.as_tensor(np.array(x)).expand(runs, -1, -1)
+    generators = sp.Stream(0).runs(runs)
+    return engine(law or sp.gaussian(), width, 1, generators, start)(start).numpy()
+
+
+@pytest.mark.parametrize("engine", [direct, reduced])
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.random.default_rng(0).standard_normal((3, 8)),
+        np.diag([1.0, 1e-3, 1e-6]) @ np.random.default_rng(1).standard_normal((3, 8)),
+        np.outer([1.0, -2.0, 0.5], np.arange(8.0)),
+        np.random.default_rng(2).standard_normal((5, 2)),
+        np.zeros((2, 3)),
+    ],
+    ids=["generic", "ill conditioned", "rank one", "more samples than features", "zero"],
+)
+def test_a_product_has_the_covariance_of_its_samples(engine, x):
+    law, width = sp.he(), 6
+    z = first_product(engine, x, width, runs=20_000, law=law)
+    u = np.linalg.svd(x)[0]  # in the singular basis every direction is seen at its own size
+    samples = np.swapaxes(u.T @ z, 1, 2).reshape(-1, len(x))
+    variance = law.variance(x.shape[1], width)
+    sigma = np.zeros(len(x))
+    sigma[: min(x.shape)] = np.linalg.svd(x, compute_uv=False)
+    size = np.sqrt(variance) * np.maximum(sigma, 1e-9)
+    covariance = (samples / size).T @ (samples / size) / len(samples)
+    expected = np.diag((sigma > 1e-9).astype(float))
+    assert np.abs(covariance - expected).max() < 6 * np.sqrt(2 / len(samples))
+
+
+def test_explicit_weights_are_the_laws_own():
+    x = torch.randn(2, 3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    product = direct(sp.uniform(), 5, 2, sp.Stream(0).runs(2), x)
+    generators = sp.Stream(0).runs(2)
+    first = sp.uniform().sample(5, 4, generators)
+    second = sp.uniform().sample(5, 5, generators)
+    h = product(x)
+    torch.testing.assert_close(h, x @ first.mT)
+    torch.testing.assert_close(product(h), h @ second.mT)
+
+
+@pytest.mark.parametrize("law", [sp.gaussian(), sp.orthogonal(), sp.student_t(5)])
+@pytest.mark.parametrize("depth", [0, 1, 2, 7, 8, 23])
+def test_blocks_leave_no_trace_in_the_numbers(monkeypatch, law, depth):
+    like = torch.empty(0, dtype=torch.float64)
+
+    def all_draws(block):
+        monkeypatch.setattr(engines, "BLOCK", block)
+        layers = draws(law, sp.Stream(0).runs(3), (4, 2), (4, 4), depth, like)
+        return [layer.clone() for layer in layers]
+
+    many, single = all_draws(3 * 16 * 7), all_draws(1)
+    assert len(many) == len(single) == depth
+    for a, b in zip(many, single, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+def test_draws_stop_early_without_waiting():
+    layers = draws(
+        sp.gaussian(), sp.Stream(0).runs(2), (2, 2), (2, 2), 10**9, torch.empty(0).double()
+    )
+    next(layers), next(layers)
+    layers.close()
+    with pytest.raises(StopIteration):
+        next(layers)

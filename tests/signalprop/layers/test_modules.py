@@ -1,0 +1,66 @@
+import pytest
+import torch
+from torch import nn
+
+import signalprop as sp
+from signalprop import layers
+
+X = torch.randn(2, 6, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 1
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        (sp.BatchNorm(), layers.batch_norm(X)),
+        (
+            sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d", eps=0.1),
+            layers.batch_norm(X, center=False, divide="norm", scale="1/sqrt d", eps=0.1),
+        ),
+        (sp.LayerNorm(eps=0.1), layers.layer_norm(X, eps=0.1)),
+        (sp.RMSNorm(eps=0.1), layers.rms_norm(X, eps=0.1)),
+        (sp.Recenter(), X - X.mean(1, keepdim=True)),
+        (sp.FrobeniusNorm(), layers.frobenius_normalize(X)),
+        (sp.Residual(sp.RMSNorm(), gamma=0.5), X + 0.5 * layers.rms_norm(X)),
+    ],
+)
+def test_modules_call_the_functions(module, expected):
+    torch.testing.assert_close(module(X), expected, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("eps", [1e-12, 1e-5])
+def test_channels_of_images_are_normalized_as_torch_does(eps):
+    images = torch.randn(4, 3, 5, 6, generator=torch.Generator().manual_seed(0)).double() * 3 + 2
+    reference = nn.BatchNorm2d(3, eps=eps, affine=False, dtype=torch.float64)(images)
+    torch.testing.assert_close(sp.BatchNorm2d(eps=eps)(images), reference)
+    with pytest.raises(ValueError, match=r"\(N, C, H, W\)"):
+        sp.BatchNorm2d()(X)
+
+
+def test_norm_relu_is_standardized_for_gaussian_input():
+    x = torch.randn(10**6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    y = sp.NormReLU()(x)
+    assert abs(float(y.mean())) < 6e-3
+    assert float(y.square().mean()) == pytest.approx(1, abs=1e-2)
+    assert float(sp.NormReLU(threshold=0.5)(torch.tensor(0.4))) == pytest.approx(
+        float(sp.NormReLU(threshold=0.5)(torch.tensor(-3.0)))
+    )
+
+
+def test_modules_train_inside_a_torch_model():
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Linear(5, 8), sp.BatchNorm(eps=1e-5), sp.NormReLU(), sp.RMSNorm(), nn.Linear(8, 1)
+    ).double()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    losses = []
+    for _ in range(50):
+        loss = (model(X[0]) - X[0, :, :1]).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.1 * losses[0]
+
+
+def test_options_are_shown():
+    assert "divide='norm'" in repr(sp.BatchNorm(divide="norm"))

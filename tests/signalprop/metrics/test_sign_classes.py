@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from signalprop.metrics import gamma, sign_class_volumes
+
+
+def generic(n, k, seed):
+    return np.random.default_rng(seed).standard_normal((n, k))
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_the_plane_is_cut_into_2n_arcs_in_opposite_pairs(n, seed):
+    volumes = sign_class_volumes(generic(n, 2, seed))
+    assert len(volumes) == 2 * n
+    assert volumes.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(volumes[::2], volumes[1::2], rtol=1e-9)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32 - 1), st.floats(0, 6), st.floats(1e-3, 1e3))
+def test_gamma_knows_neither_scale_nor_rotation_nor_sign(n, seed, turn, scale):
+    x = generic(n, 2, seed)
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    assert gamma(-scale * x @ rotation) == pytest.approx(gamma(x), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", range(1, 22))
+def test_equally_spaced_points(n):
+    turn = 2 * np.pi * np.arange(1, n + 1) / n
+    volumes = sign_class_volumes(np.stack([np.cos(turn), np.sin(turn)], axis=1))
+    lines = n if n % 2 else n // 2  # opposite points share a line
+    np.testing.assert_allclose(volumes, np.full(2 * lines, 1 / (2 * lines)), atol=1e-12)
+
+
+def test_sampling_agrees_with_the_exact_volumes():
+    x = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 2.0]])
+    exact = sign_class_volumes(x)
+    flat = np.pad(x, ((0, 0), (0, 1)))  # the same lines, seen from three dimensions: sampled
+    sampled = sign_class_volumes(flat, samples=200_000)
+    error = np.sqrt(exact * (1 - exact) / 200_000)
+    assert (np.abs(sampled - exact) < 6 * error).all()
+
+
+def test_number_of_classes_in_general_position():
+    assert len(sign_class_volumes(generic(4, 3, 0))) == 2 * (1 + 3 + 3)
+
+
+def test_small_cases():
+    assert gamma([[2.0], [-3.0]]) == 0.5
+    assert gamma([[0.0, 0.0]]) == 1.0
+    assert gamma([[1.0, 0.0], [0.0, 0.0], [-2.0, 0.0]]) == 0.5
+    with pytest.raises(ValueError, match="samples"):
+        gamma(np.eye(3), samples=0)
+    with pytest.raises(ValueError, match=r"\(n, k\)"):
+        gamma(np.ones((2, 2, 2)))
