@@ -1,0 +1,120 @@
+"""Convolutional networks from a plan, the ones of ORTH Table 3, and convolution as a product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+__all__ = ["conv_net", "orth_table_3", "unfold_rows"]
+
+TOKENS = ("norm", "relu", "pool")
+
+
+def conv_net(
+    plan: Sequence[int | str],
+    *,
+    channels: int = 3,
+    size: int = 32,
+    outputs: int = 10,
+    hidden: Sequence[int] = (),
+    dropout: float = 0.0,
+    first_stride: int = 1,
+    norm: Callable[[], nn.Module] | None = None,
+    bias: bool = True,
+) -> nn.Sequential:
+    """Return a convolutional network for images ``(n, channels, size, size)``.
+
+    ``plan`` lists its layers: a number is a convolution with that many output channels (kernel 3,
+    padding 1), ``"relu"``, ``"pool"`` (maximum over 2 x 2) and ``"norm"`` (made by ``norm``) are
+    what they say. Linear layers of the sizes ``hidden``, each after ``dropout`` and followed by
+    ReLU, and a linear head end it. Weights are torch's; see `signalprop.initializers` for others.
+
+    >>> net = conv_net([8, "relu", "pool", 16, "relu"], size=16)
+    >>> net(torch.ones(2, 3, 16, 16)).shape
+    torch.Size([2, 10])
+    """
+    layers: list[nn.Module] = []
+    stride = first_stride
+    for token in plan:
+        if isinstance(token, int):
+            layers.append(nn.Conv2d(channels, token, 3, stride=stride, padding=1, bias=bias))
+            channels, size, stride = token, -(-size // stride), 1
+        elif token == "norm" and norm is not None:
+            layers.append(norm())
+        elif token == "relu":
+            layers.append(nn.ReLU())
+        elif token == "pool" and size >= 2:
+            layers.append(nn.MaxPool2d(2))
+            size //= 2
+        else:
+            raise ValueError(
+                f"plan must hold channel numbers and {', '.join(TOKENS)} (norm if one is given, "
+                f"pool from 2 pixels on), got {token!r} at {size} pixels"
+            )
+    layers.append(nn.Flatten())
+    sizes = [channels * size * size, *hidden]
+    for one, next_one in pairwise(sizes):
+        layers += [nn.Dropout(dropout), nn.Linear(one, next_one, bias=bias), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs, bias=bias))
+
+
+def orth_table_3(
+    convolutions: int = 20,
+    *,
+    published: bool = True,
+    widths: tuple[int, int, int] = (64, 192, 256),
+    hidden: Sequence[int] = (4096, 4096),
+    size: int = 32,
+    dropout: float = 0.5,
+) -> nn.Sequential:
+    """Return the network of ORTH Table 3 with 20 or 80 (or other numbers of) convolutions.
+
+    The table says ``Linear(1024, 4096)`` after 3 poolings of 32 x 32 images, but 256 channels of 4
+    x 4 pixels are 4096 features. It fits with stride 2 in the first convolution, which the code
+    that its authors published has; that code also puts one of the repeated 256-channel
+    convolutions, as 192 to 192, after the second. ``published=True`` builds that,
+    ``published=False`` the table line by line, where the first linear layer then has 4096 inputs.
+    Both use padding 1, which the table leaves out; without it a 32 x 32 image would be used up.
+
+    >>> net = orth_table_3(20)
+    >>> sum(isinstance(layer, nn.Conv2d) for layer in net)
+    20
+    >>> next(layer for layer in net if isinstance(layer, nn.Linear))
+    Linear(in_features=1024, out_features=4096, bias=True)
+    """
+    extra: list[int | str] = [widths[1], "relu"] if published else []
+    repeats = convolutions - 4 - published
+    if repeats < 0:
+        raise ValueError(f"convolutions must be at least {4 + published}, got {convolutions}")
+    plan: list[int | str] = [
+        *(widths[0], "pool", "relu"),
+        *(widths[1], "pool", "relu"),
+        *extra,
+        *(widths[2], widths[2], "relu"),
+        *(token for _ in range(repeats) for token in (widths[2], "relu")),
+        *("pool", "relu"),
+    ]
+    stride = 2 if published else 1
+    return conv_net(plan, size=size, hidden=hidden, dropout=dropout, first_stride=stride)
+
+
+def unfold_rows(
+    images: torch.Tensor, kernel: int = 3, padding: int = 0, stride: int = 1
+) -> torch.Tensor:
+    """Return the patches of images ``(n, c, h, w)`` as rows, ``(n * positions, c * kernel^2)``.
+
+    ORTH Eq. 21: a convolution is the product of these rows with the kernel as a matrix,
+    ``conv2d(W, x) = fold(unfold_rows(x) @ W.flatten(1).T)``, where folding puts each position's
+    result at its pixel. This is so by definition, as each output pixel is the inner product of its
+    patch and W.
+
+    >>> unfold_rows(torch.arange(9.0).reshape(1, 1, 3, 3), kernel=2)[0]
+    tensor([0., 1., 3., 4.])
+    """
+    if images.ndim != 4:
+        raise ValueError(f"images must be (n, c, h, w), got shape {tuple(images.shape)}")
+    patches = nn.functional.unfold(images, kernel, padding=padding, stride=stride)
+    return patches.mT.flatten(0, 1)

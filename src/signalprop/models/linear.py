@@ -1,0 +1,91 @@
+"""The linear layer and the affine layer, for one network or for many of one shape side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import nn
+
+from signalprop.weights import Law
+
+__all__ = ["Affine", "Linear"]
+
+BIASES = ("drawn", "zero", "none")
+
+
+class Linear(nn.Module):
+    """The layer ``x W^T + b``: ``(..., n, in) -> (..., n, out)``.
+
+    There is one network for each of the ``generators``, which it draws its weights from: the
+    weight is ``(models, out, in)`` and the bias ``(models, out)``. With ``generators`` a single
+    one, not a sequence, it is an ordinary layer without that leading dimension, equal to
+    ``torch.nn.Linear``.
+
+    ``bias`` is ``"drawn"`` (from the law and with the variance of the weights, which is torch's
+    default where the law is `pytorch_default`), ``"zero"`` or ``"none"``.
+
+    >>> from signalprop import Stream
+    >>> from signalprop.weights import gaussian
+    >>> layer = Linear(3, 2, gaussian(), Stream(0).runs(5))
+    >>> layer(torch.ones(4, 3)).shape
+    torch.Size([5, 4, 2])
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        law: Law,
+        generators: Sequence[np.random.Generator] | np.random.Generator,
+        bias: str = "zero",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        if bias not in BIASES:
+            raise ValueError(f"bias must be one of {', '.join(BIASES)}, got {bias!r}")
+        one = isinstance(generators, np.random.Generator)
+        each = [generators] if isinstance(generators, np.random.Generator) else generators
+        weight = law.sample(outputs, inputs, each, dtype)
+        # Transposed in memory: so lies the gradient that the backward pass makes of x W^T, and a
+        # step of gradient descent need not reorder it.
+        weight = weight.mT.contiguous().mT
+        self.weight = nn.Parameter(weight[0] if one else weight)
+        self.bias: nn.Parameter | None = None
+        if bias != "none":
+            column = replace(law, spread=law.variance(inputs, outputs))
+            drawn = column.sample(outputs, 1, each, dtype)[..., 0]
+            value = drawn if bias == "drawn" else torch.zeros_like(drawn)
+            self.bias = nn.Parameter(value[0] if one else value)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return ``x W^T + b``."""
+        product = x @ self.weight.mT
+        return product if self.bias is None else product + self.bias.unsqueeze(-2)
+
+    def extra_repr(self) -> str:
+        """Return the shape of the weight."""
+        return f"weight={tuple(self.weight.shape)}, bias={self.bias is not None}"
+
+
+class Affine(nn.Module):
+    """Trainable scale and shift of each feature, ``scale * x + shift``, as torch's norms have.
+
+    ``leading`` is ``(models,)`` for networks side by side. It starts as the identity.
+
+    >>> Affine(3, (5,))(torch.ones(5, 4, 3)).shape
+    torch.Size([5, 4, 3])
+    """
+
+    def __init__(
+        self, width: int, leading: tuple[int, ...] = (), dtype: torch.dtype = torch.float32
+    ) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(*leading, width, dtype=dtype))
+        self.shift = nn.Parameter(torch.zeros(*leading, width, dtype=dtype))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return ``scale * x + shift``."""
+        return torch.addcmul(self.shift.unsqueeze(-2), x, self.scale.unsqueeze(-2))

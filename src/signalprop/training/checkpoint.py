@@ -1,0 +1,60 @@
+"""Checkpoints that are whole or absent, and that only continue the run they are of."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+__all__ = ["digest", "load", "save"]
+
+
+def save(path: Path, state: dict[str, Any], identity: str) -> None:
+    """Write ``state`` so that ``path`` is at any moment absent, or one whole state, old or new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        part = Path(folder) / path.name
+        with part.open("wb") as file:
+            torch.save({"identity": identity, "state": state}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+
+
+def load(path: Path, identity: str) -> dict[str, Any] | None:
+    """Return the state saved in ``path``, None if there is none.
+
+    A file of another run, or a damaged one, is an error: it is for its owner to delete.
+    """
+    if not path.exists():
+        return None
+    try:
+        saved = torch.load(path, map_location="cpu", weights_only=True)
+        same, state = saved["identity"] == identity, saved["state"]
+    except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+        raise ValueError(f"checkpoint {path} is damaged ({error}): delete it") from error
+    if not same:
+        raise ValueError(f"checkpoint {path} is of another run: delete it or choose another folder")
+    result: dict[str, Any] = state
+    return result
+
+
+def digest(*parts: object) -> str:
+    """Return a digest of tensors (their bytes) and of other values (what they print).
+
+    >>> digest(torch.zeros(2), "a") == digest(torch.zeros(2), "a") != digest(torch.ones(2), "a")
+    True
+    """
+    result = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        if isinstance(part, torch.Tensor):
+            result.update(f"{part.dtype}{tuple(part.shape)}".encode())
+            result.update(part.detach().cpu().contiguous().numpy().data)
+        else:
+            result.update(repr(part).encode())
+    return result.hexdigest()
