@@ -1,7 +1,11 @@
 """Signal propagation in random deep networks."""
 
-from signalprop import inputs, layers, metrics, stats, theory, weights
+from signalprop import activations, clusters, inputs, layers, meanfield, metrics, stats, theory, weights
+from signalprop.activations import Activation
 from signalprop.chains import Chain, Measurement, Path, TimeAverage
+from signalprop.kernels.lengths import LengthMap
+from signalprop.kernels.maps import KernelMap
+from signalprop.kernels.tangent import nngp, ntk
 from signalprop.layers import (
     BatchNorm,
     BatchNorm2d,
@@ -45,12 +49,15 @@ from signalprop.weights import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "Activation",
     "BatchNorm",
     "BatchNorm2d",
     "Chain",
     "FrobeniusNorm",
+    "KernelMap",
     "Law",
     "LayerNorm",
+    "LengthMap",
     "Measurement",
     "NormReLU",
     "Path",
@@ -59,8 +66,10 @@ __all__ = [
     "Residual",
     "Stream",
     "TimeAverage",
+    "activations",
     "angles",
     "as_stream",
+    "clusters",
     "condition_number",
     "cosine_similarity",
     "gaussian",
@@ -72,7 +81,10 @@ __all__ = [
     "layers",
     "lyapunov_gap",
     "mean_absolute_cosine",
+    "meanfield",
     "metrics",
+    "nngp",
+    "ntk",
     "one_sided_uniform",
     "orthogonal",
     "orthogonality_gap",

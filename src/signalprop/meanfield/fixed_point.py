@@ -41,8 +41,8 @@ class FixedPoint:
         """Eigenvalues of G*: on the vector of ones, and (n - 1 times) on those of sum zero."""
         ones = self.diagonal + (self.batch - 1) * self.off_diagonal
         contrasts = self.diagonal - self.off_diagonal
-        largest = max(abs(ones), abs(contrasts))
-        return tuple(x if x > ZERO * largest else 0.0 for x in (ones, contrasts))  # type: ignore[return-value]
+        zero = ZERO * max(ones, contrasts)
+        return (ones if ones > zero else 0.0, contrasts if contrasts > zero else 0.0)
 
     @property
     def condition_number(self) -> float:

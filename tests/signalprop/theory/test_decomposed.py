@@ -74,7 +74,8 @@ def test_infinite_width_map_is_the_limit_of_wide_layers():
     gram = y @ y.T
     expected = theory.dec_infinite_width_map(x @ x.T)
     np.testing.assert_allclose(gram / gram.diagonal().max(), expected, atol=0.02)
-    np.testing.assert_allclose(theory.dec_infinite_width_map(7 * x @ x.T), expected, atol=1e-12)
+    # A point at the mean is zero to the square root of rounding.
+    np.testing.assert_allclose(theory.dec_infinite_width_map(7 * x @ x.T), expected, atol=1e-7)
 
 
 def test_invariant_representation_keeps_its_squared_norms():
