@@ -1,6 +1,16 @@
 """Signal propagation in random deep networks."""
 
-from signalprop import activations, clusters, inputs, layers, meanfield, metrics, stats, theory, weights
+from signalprop import (
+    activations,
+    clusters,
+    inputs,
+    layers,
+    meanfield,
+    metrics,
+    stats,
+    theory,
+    weights,
+)
 from signalprop.activations import Activation
 from signalprop.chains import Chain, Measurement, Path, TimeAverage
 from signalprop.kernels.lengths import LengthMap

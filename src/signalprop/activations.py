@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -13,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
-from signalprop.kernels.hermite import hermite_series
+from signalprop.kernels.closed import Arcsine, Exponential, Hinge, Kernel, Series, Sinh
+from signalprop.kernels.hermite import hermite_coefficients, hermite_series
 from signalprop.kernels.quadrature import gaussian_expectation
 
 __all__ = [
@@ -46,8 +48,9 @@ class Activation:
     """The function ``x -> scale * function(gain * x) + shift``, applied entry by entry.
 
     ``function`` maps tensors to tensors of the same shape and type; ``kinks`` are the points where
-    it or its derivative is not smooth (jumps and kinks). The operations below give new values; all
-    versions of one function share what is computed once for it (moments, kernel).
+    it or its derivative is not smooth (jumps and kinks). ``kernel`` gives the closed form of the
+    kernel of ``function(gain * x)`` for a gain, if there is one. The operations below give new
+    values; all versions of one function share what is computed once for it (moments, kernel).
 
     >>> relu(np.array([-1.0, 2.0]))
     array([0., 2.])
@@ -61,6 +64,7 @@ class Activation:
     gain: float = 1.0
     scale: float = 1.0
     shift: float = 0.0
+    kernel: Callable[[float], Kernel] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("gain", "scale", "shift"):
@@ -69,6 +73,10 @@ class Activation:
         if self.gain == 0:
             raise ValueError("gain must not be 0: the activation would be constant")
 
+    @overload
+    def __call__(self, x: Tensor) -> Tensor: ...
+    @overload
+    def __call__(self, x: np.ndarray[Any, Any] | float) -> np.ndarray[Any, Any]: ...
     def __call__(self, x: Array | float) -> Array:
         """Apply to an array of any shape: numpy in, numpy out; torch in, torch out.
 
@@ -77,6 +85,10 @@ class Activation:
         """
         return _in_kind(self._affine, x)
 
+    @overload
+    def derivative(self, x: Tensor) -> Tensor: ...
+    @overload
+    def derivative(self, x: np.ndarray[Any, Any] | float) -> np.ndarray[Any, Any]: ...
     def derivative(self, x: Array | float) -> Array:
         """Return the derivative almost everywhere: torch's own choice at a kink, 0 at a jump.
 
@@ -167,7 +179,10 @@ class Activation:
         c = as_tensor(coefficients, "coefficients")
         if c.ndim != 1 or len(c) == 0:
             raise ValueError(f"coefficients must be one row of numbers, got shape {tuple(c.shape)}")
-        return Activation(name, functools.partial(hermite_series, coefficients=tuple(c.tolist())))
+        row = tuple(c.to(torch.float64).tolist())
+        function = functools.partial(hermite_series, coefficients=row)
+        kernel = functools.partial(_polynomial_kernel, coefficients=row)
+        return Activation(name, function, kernel=kernel)
 
 
 def _in_kind(function: Callable[[Tensor], Tensor], x: Array | float) -> Array:
@@ -212,14 +227,53 @@ def _shifted_relu(x: Tensor, threshold: float) -> Tensor:
     return torch.relu(x - threshold)
 
 
-identity = Activation("identity", _identity)
-relu = Activation("relu", torch.relu, (0.0,))
+def _polynomial_kernel(gain: float, coefficients: tuple[float, ...]) -> Kernel:
+    c = torch.tensor(coefficients, dtype=torch.float64)
+    if gain != 1:
+        function = functools.partial(hermite_series, coefficients=coefficients)
+        gained = Activation("polynomial", function, gain=gain)
+        c = torch.from_numpy(hermite_coefficients(gained, len(c) - 1))
+    return Series(c**2)
+
+
+def _hinge_kernel(gain: float, threshold: float, left: float) -> Kernel:
+    # the kernel does not see the sign of the gain, as -X is distributed as X
+    a = abs(gain)
+    return Hinge(threshold / a, left * a, (1 - left) * a)
+
+
+def _exp_kernel(gain: float) -> Kernel:
+    return Exponential(gain**2)
+
+
+def _sin_kernel(gain: float) -> Kernel:
+    return Sinh(gain**2)
+
+
+def _erf_kernel(gain: float) -> Kernel:
+    return Arcsine(2 * gain**2 / (1 + 2 * gain**2))
+
+
+def _sign_kernel(gain: float) -> Kernel:
+    return Arcsine(1.0)
+
+
+def _step_kernel(gain: float) -> Kernel:
+    return Arcsine(1.0, factor=0.25)
+
+
+_relu_kernel = functools.partial(_hinge_kernel, threshold=0.0, left=0.0)
+_identity_kernel = functools.partial(_polynomial_kernel, coefficients=(0.0, 1.0))
+_cube_kernel = functools.partial(_polynomial_kernel, coefficients=(0.0, 3.0, 0.0, math.sqrt(6)))
+
+identity = Activation("identity", _identity, kernel=_identity_kernel)
+relu = Activation("relu", torch.relu, (0.0,), kernel=_relu_kernel)
 tanh = Activation("tanh", torch.tanh)
-sin = Activation("sin", torch.sin)
-erf = Activation("erf", torch.erf)
-exp = Activation("exp", torch.exp)
-step = Activation("step", _step, (0.0,))
-sign = Activation("sign", torch.sign, (0.0,))
+sin = Activation("sin", torch.sin, kernel=_sin_kernel)
+erf = Activation("erf", torch.erf, kernel=_erf_kernel)
+exp = Activation("exp", torch.exp, kernel=_exp_kernel)
+step = Activation("step", _step, (0.0,), kernel=_step_kernel)
+sign = Activation("sign", torch.sign, (0.0,), kernel=_sign_kernel)
 gelu = Activation("gelu", F.gelu)
 gelu_tanh = Activation("gelu_tanh", functools.partial(F.gelu, approximate="tanh"))
 silu = Activation("silu", F.silu)
@@ -227,7 +281,7 @@ elu = Activation("elu", F.elu, (0.0,))
 selu = Activation("selu", F.selu, (0.0,))
 sigmoid = Activation("sigmoid", torch.sigmoid)
 softplus = Activation("softplus", _softplus)
-cube = Activation("cube", _cube)
+cube = Activation("cube", _cube, kernel=_cube_kernel)
 exp_square = Activation("exp_square", _exp_square)
 
 
@@ -238,7 +292,8 @@ def leaky_relu(slope: float = 0.01) -> Activation:
     np.float64(-0.2)
     """
     function = functools.partial(F.leaky_relu, negative_slope=slope)
-    return Activation(f"leaky_relu({slope:g})", function, (0.0,))
+    kernel = functools.partial(_hinge_kernel, threshold=0.0, left=slope)
+    return Activation(f"leaky_relu({slope:g})", function, (0.0,), kernel=kernel)
 
 
 def hermite(order: int) -> Activation:
@@ -263,5 +318,6 @@ def norm_relu(threshold: float = -1.5975) -> Activation:
     (1.05, -1.6209)
     """
     function = functools.partial(_shifted_relu, threshold=threshold)
-    shifted = Activation(f"shifted_relu({threshold:g})", function, (threshold,))
+    kernel = functools.partial(_hinge_kernel, threshold=threshold, left=0.0)
+    shifted = Activation(f"shifted_relu({threshold:g})", function, (threshold,), kernel=kernel)
     return replace(shifted.standardized(), name=f"norm_relu({threshold:g})")

@@ -4,4 +4,6 @@ They know nothing of the simulators: tests introduce the one to the other.
 """
 
 from .decomposed import *  # noqa: F403
+from .kernels import *  # noqa: F403
 from .meanfield import *  # noqa: F403
+from .orthogonality import *  # noqa: F403

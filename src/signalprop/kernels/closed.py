@@ -1,0 +1,221 @@
+"""Closed forms of ``E phi(X) phi(Y)``, each written so that no digit cancels where it matters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+__all__ = ["Arcsine", "Exponential", "Hinge", "Kernel", "Series", "Sinh", "angle_of", "horner"]
+
+
+class Kernel(Protocol):
+    """A kernel map up to its constant, in the three forms that keep relative accuracy.
+
+    With ``kappa(rho) = E phi(X) phi(Y)``: near 0 the centred kernel is what is small, near 1 it
+    is the complement. All three take and give float64 tensors.
+    """
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return ``kappa(rho) - kappa(0)``."""
+        ...
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return ``kappa'(rho)``, which may be infinite at the ends."""
+        ...
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return ``kappa(1) - kappa(1 - delta)``."""
+        ...
+
+
+def angle_of(delta: Tensor) -> Tensor:
+    """Return the angle whose cosine is ``1 - delta``, accurate for small ``delta``."""
+    return 2 * torch.asin(torch.sqrt(delta / 2))
+
+
+def horner(coefficients: Tensor, x: Tensor) -> Tensor:
+    """Return ``sum_k coefficients[..., k] x^k``; leading dimensions broadcast with ``x``."""
+    total = torch.zeros_like(x)
+    for coefficient in reversed(coefficients.to(x.device).unbind(-1)):
+        total = total * x + coefficient
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """``sum_k weights[..., k] rho^k``: polynomials, or any given non-negative spectrum.
+
+    The complement is ``delta * sum_i tail_i (1 - delta)^i`` with ``tail_i = sum_{k>i} weights_k``,
+    because ``1 - r^k = (1 - r)(1 + r + ... + r^{k-1})``.
+    """
+
+    weights: Tensor
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return the series without its constant."""
+        return rho * horner(self.weights[..., 1:], rho)
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return ``sum_k k weights_k rho^{k-1}``."""
+        orders = torch.arange(self.weights.shape[-1], device=self.weights.device)
+        return horner((orders * self.weights)[..., 1:], rho)
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return the complement through the tails of the weights."""
+        tails = self.weights.flip(-1).cumsum(-1).flip(-1)[..., 1:]
+        return delta * horner(tails, 1 - delta)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """``exp(rate (1 + rho))``: the kernel of ``exp(a x)`` with ``rate = a^2``."""
+
+    rate: float
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return ``e^rate (e^{rate rho} - 1)``."""
+        return math.exp(self.rate) * torch.expm1(self.rate * rho)
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return ``rate e^{rate (1 + rho)}``."""
+        return self.rate * torch.exp(self.rate * (1 + rho))
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return ``e^{2 rate} (1 - e^{-rate delta})``."""
+        return -math.exp(2 * self.rate) * torch.expm1(-self.rate * delta)
+
+
+@dataclass(frozen=True)
+class Sinh:
+    """``e^{-rate} sinh(rate rho)``: the kernel of ``sin(a x)`` with ``rate = a^2``."""
+
+    rate: float
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return the kernel itself, which is odd."""
+        x = self.rate * rho.abs()
+        return -torch.sign(rho) * torch.expm1(-2 * x) * torch.exp(x - self.rate) / 2
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return ``rate e^{-rate} cosh(rate rho)``."""
+        q = self.rate
+        return q * (torch.exp(q * (rho - 1)) + torch.exp(-q * (rho + 1))) / 2
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return ``2 e^{-rate} cosh(rate (1 - delta/2)) sinh(rate delta/2)``."""
+        q = self.rate
+        return -(1 + torch.exp(-q * (2 - delta))) * torch.expm1(-q * delta) / 2
+
+
+@dataclass(frozen=True)
+class Arcsine:
+    """``(2/pi) factor asin(slope rho)``: of ``erf(a x)`` with ``slope = 2a^2 / (1 + 2a^2)``.
+
+    The limit ``slope = 1`` is the sign function, and with ``factor = 1/4`` the step, whose
+    constant 1/4 is not part of this form.
+    """
+
+    slope: float
+    factor: float = 1.0
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return the kernel without its constant, which is odd."""
+        return 2 / math.pi * self.factor * torch.asin(self.slope * rho)
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return the derivative; infinite at both ends for ``slope = 1``."""
+        x = self.slope * rho
+        return 2 / math.pi * self.factor * self.slope / torch.sqrt((1 - x) * (1 + x))
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return the difference of two arcsines through ``sin(a - b)`` and ``cos(a - b)``."""
+        u, v = self.slope, self.slope * (1 - delta).clamp(min=0)
+        cos_u = math.sqrt((1 - u) * (1 + u))
+        cos_v = torch.sqrt((1 - u + u * delta) * (1 + v))
+        sine = u * u * delta * (2 - delta) / (u * cos_v + v * cos_u)
+        near = torch.atan2(sine, cos_u * cos_v + u * v)
+        far = math.asin(u) - torch.asin(self.slope * (1 - delta))
+        return 2 / math.pi * self.factor * torch.where(delta < 1, near, far)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """The kernel of ``left x + kink max(x - threshold, 0)``: all ReLUs, with any threshold.
+
+    With ``L(rho) = P(X > t, Y > t)``, ``kappa' = left^2 + 2 left kink P(X > t) + kink^2 L``, and
+    ``L' = exp(-t^2 / (1 + rho)) / (2 pi sqrt(1 - rho^2))`` (Plackett). Substituting
+    ``rho = cos(u)`` leaves integrals over the angle of the smooth ``exp(-t^2 / (2 cos^2(u/2)))``:
+    elementary for ``t = 0`` (the arc-cosine kernel), by Gauss-Legendre else.
+    """
+
+    threshold: float
+    left: float
+    kink: float
+
+    @property
+    def _above(self) -> float:
+        """The probability of exceeding the threshold."""
+        return math.erfc(self.threshold / math.sqrt(2)) / 2
+
+    @property
+    def _slope(self) -> float:
+        """The coefficient of ``rho`` that does not come from two kinks meeting."""
+        return self.left**2 + 2 * self.left * self.kink * self._above
+
+    def _orthant(self, rho: Tensor, angle: Tensor) -> Tensor:
+        if self.threshold == 0:
+            return torch.atan2(torch.sin(angle), -rho) / (2 * math.pi)
+        integral = self._integral(torch.ones_like, torch.zeros_like(angle), angle)
+        return self._above - integral / (2 * math.pi)
+
+    def _integral(self, factor, start: Tensor, stop: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        """Integrate ``factor(u) exp(-t^2 / (2 cos^2(u/2)))`` over the angle."""
+        total = torch.zeros_like(stop)
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            u = (start + stop) / 2 + node * (stop - start) / 2
+            damping = torch.exp(-(self.threshold**2) / (2 * torch.cos(u / 2) ** 2))
+            total = total + weight * (stop - start) / 2 * factor(u) * damping
+        return total
+
+    def centered(self, rho: Tensor) -> Tensor:
+        """Return ``slope rho + kink^2 (rho L - int_angle^{pi/2} cos(u) ... du / 2 pi)``."""
+        cosine, sine = rho, torch.sqrt((1 - rho) * (1 + rho))
+        angle = torch.atan2(sine, cosine)
+        if self.threshold == 0:
+            drop = cosine**2 / (1 + sine)
+        else:
+            drop = self._integral(torch.cos, angle, torch.full_like(angle, math.pi / 2))
+        pair = rho * self._orthant(rho, angle) - drop / (2 * math.pi)
+        return self._slope * rho + self.kink**2 * pair
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return ``left^2 + 2 left kink P(X > t) + kink^2 L(rho)``."""
+        angle = torch.atan2(torch.sqrt((1 - rho) * (1 + rho)), rho)
+        return self._slope + self.kink**2 * self._orthant(rho, angle)
+
+    def complement(self, delta: Tensor) -> Tensor:
+        """Return ``slope delta + kink^2 (delta L + int_0^angle (1 - cos u) ... du / 2 pi)``."""
+        angle = angle_of(delta)
+        if self.threshold == 0:
+            rise = angle_minus_sine(angle)
+        else:
+            rise = self._integral(
+                lambda u: 2 * torch.sin(u / 2) ** 2, torch.zeros_like(angle), angle
+            )
+        pair = delta * self._orthant(1 - delta, angle) + rise / (2 * math.pi)
+        return self._slope * delta + self.kink**2 * pair
+
+
+def angle_minus_sine(x: Tensor) -> Tensor:
+    """Return ``x - sin(x)`` for ``0 <= x <= pi`` without cancellation for small ``x``."""
+    terms = torch.tensor([(-1) ** k / math.factorial(2 * k + 3) for k in range(8)], dtype=x.dtype)
+    small = x.clamp(max=1.0)
+    return torch.where(x < 1, small**3 * horner(terms, small * small), x - torch.sin(x))
+
+
+_NODES, _WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(48))

@@ -1,0 +1,161 @@
+"""Bounds and rates of KER for the sequence ``rho_{l+1} = kappa(rho_l)``, as they are printed.
+
+Throughout ``kappa(1) = 1``. The map enters by a few numbers: ``at_zero`` is ``kappa(0)``,
+``slope_at_zero`` is ``kappa'(0)``, and so on. ``rho0`` and ``depth`` are arrays that broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .._arrays import on_tensors
+
+__all__ = [
+    "ker_corollary_5_10",
+    "ker_potential",
+    "ker_theorem_5_8",
+    "ker_theorem_5_8_alpha",
+    "ker_theorem_5_11_1",
+    "ker_theorem_5_11_2",
+    "ker_theorem_5_11_3",
+    "ker_theorem_5_11_4",
+    "ker_theorem_5_11_4_alphas",
+    "ker_theorem_5_15",
+    "ker_theorem_5_15_alpha",
+]
+
+
+@on_tensors("rho")
+def ker_potential(rho: Any) -> Any:
+    """Return ``|rho| / (1 - |rho|)``, in which KER states contraction; infinite at both ends.
+
+    >>> ker_potential([-0.5, 0.75])
+    array([1., 3.])
+    """
+    _check("rho", rho)
+    return abs(rho) / (1 - abs(rho))
+
+
+def ker_theorem_5_8_alpha(slope_at_zero: float) -> float:
+    """KER Eq. 5.6: ``alpha = 1 / (2 - kappa'(0))``, below 1 unless the activation is linear.
+
+    >>> ker_theorem_5_8_alpha(0.0)
+    0.5
+    """
+    return 1 / (2 - slope_at_zero)
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
+    """KER Theorem 5.8: bound of the potential of ``rho_depth``, for centred activations.
+
+    One step contracts: ``kappa(r) / (1 - kappa(r)) <= alpha r / (1 - r)`` because each term of
+    ``(1 - kappa(r)) / (1 - r) = sum c_k^2 (1 + r + ... + r^{k-1})`` counts twice for k > 1.
+
+    >>> ker_theorem_5_8(0.5, [0, 1, 2], slope_at_zero=0.0)
+    array([1.  , 0.5 , 0.25])
+    """
+    return ker_potential(rho0) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
+
+
+@on_tensors("rho0", "depth")
+def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
+    """KER Corollary 5.10, bound of ``|rho_depth|`` as printed: ``rho0`` on top, with its sign.
+
+    >>> ker_corollary_5_10([-0.5, 0.5], 0, slope_at_zero=0.0)
+    array([-1.,  1.])
+    """
+    _check("rho0", rho0)
+    return rho0 / (1 - abs(rho0)) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_11_1(rho0: Any, depth: Any, slope_at_one: float) -> Any:
+    """KER Eq. 5.7 (``kappa(0) = 0``): bound of the potential as printed, rate ``1 / kappa'(1)``.
+
+    >>> ker_theorem_5_11_1(0.5, [0, 1], slope_at_one=2.0)
+    array([1. , 0.5])
+    """
+    return ker_potential(rho0) * (1 / slope_at_one) ** depth
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: float) -> Any:
+    """KER Eq. 5.8 (``kappa(0) > 0``, ``kappa'(1) < 1``): bound of ``|rho_depth - 1|``.
+
+    ``(1 - kappa(r)) / (1 - r)`` is at most the largest slope, ``kappa'(1)``.
+
+    >>> ker_theorem_5_11_2(0.5, [0, 1], slope_at_one=0.5)
+    array([0.5 , 0.25])
+    """
+    _check("rho0", rho0)
+    return abs(rho0 - 1) * slope_at_one**depth
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: float, slope_at_zero: float) -> Any:
+    """KER Eq. 5.9 (``kappa(0) > 0``, ``kappa'(1) = 1``): bound of ``|rho_depth - 1|``.
+
+    >>> ker_theorem_5_11_3(0.0, [0, 1, 3], at_zero=0.25, slope_at_zero=0.25)
+    array([1.        , 0.66666667, 0.4       ])
+    """
+    _check("rho0", rho0)
+    alpha = 1 - at_zero - slope_at_zero
+    return abs(rho0 - 1) / (depth * alpha * abs(rho0 - 1) + 1)
+
+
+def ker_theorem_5_11_4_alphas(
+    at_zero: float, fixed_point: float, slope_at_fixed_point: float
+) -> tuple[float, float, float]:
+    """KER Eq. 5.10: the three rates of which alpha is the largest.
+
+    They rule ``rho <= 0``, ``0 <= rho <= rho*`` and ``rho >= rho*`` in this order.
+
+    >>> ker_theorem_5_11_4_alphas(at_zero=0.25, fixed_point=0.5, slope_at_fixed_point=0.75)
+    (0.75, 0.75, 0.4)
+    """
+    above = (1 - fixed_point) / (2 - slope_at_fixed_point)
+    return 1 - at_zero, slope_at_fixed_point, above
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_11_4(
+    rho0: Any, depth: Any, at_zero: float, fixed_point: float, slope_at_fixed_point: float
+) -> Any:
+    """KER Eq. 5.10 (``kappa(0) > 0``, ``kappa'(1) > 1``): bound of ``|rho_depth - rho*|``.
+
+    >>> ker_theorem_5_11_4(0.0, [0, 1], at_zero=0.25, fixed_point=0.5, slope_at_fixed_point=0.75)
+    array([0.5  , 0.375])
+    """
+    _check("rho0", rho0)
+    alpha = max(ker_theorem_5_11_4_alphas(at_zero, fixed_point, slope_at_fixed_point))
+    return abs(rho0 - fixed_point) / (1 - abs(rho0)) * alpha**depth
+
+
+def ker_theorem_5_15_alpha(at_zero: float, at_one: float, slope_at_one: float) -> float:
+    """KER Eq. 5.14: ``alpha = (kappa(1) - kappa(0)) / kappa'(1)`` as printed.
+
+    >>> ker_theorem_5_15_alpha(at_zero=0.0, at_one=1.0, slope_at_one=2.0)
+    0.5
+    """
+    return (at_one - at_zero) / slope_at_one
+
+
+@on_tensors("rho0", "depth")
+def ker_theorem_5_15(
+    rho0: Any, depth: Any, at_zero: float, at_one: float, slope_at_one: float
+) -> Any:
+    """KER Theorem 5.15: bound of the potential of ``rho_depth`` with normalization layers.
+
+    >>> ker_theorem_5_15(0.5, [0, 1], at_zero=0.0, at_one=1.0, slope_at_one=2.0)
+    array([1. , 0.5])
+    """
+    return ker_potential(rho0) * ker_theorem_5_15_alpha(at_zero, at_one, slope_at_one) ** depth
+
+
+def _check(name: str, rho: torch.Tensor) -> None:
+    size = float(rho.abs().max())
+    if size > 1:
+        raise ValueError(f"{name} must lie in [-1, 1], got {size} in size")
