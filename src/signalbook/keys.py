@@ -168,23 +168,32 @@ def _resolve(name: str, source_root: Path) -> list[Path]:
             return [*files, module]
         if not package.is_file():
             return files
-        exports, pure = _exports(package, ".".join(parts[: position + 1]))
-        files += [] if pure else [package]
         rest = parts[position + 1 :]
+        exports, pure = _exports(package, ".".join(parts[: position + 1]), rest[:1], source_root)
+        files += [] if pure else [package]
         if rest and rest[0] in exports:
             return files + _resolve(".".join([exports[rest[0]], *rest[1:]]), source_root)
         folder = folder / part
     return files
 
 
-def _exports(path: Path, package: str) -> tuple[dict[str, str], bool]:
-    """The names that an ``__init__`` takes from elsewhere, and whether it does nothing else."""
+def _exports(
+    path: Path, package: str, wanted: list[str], source_root: Path
+) -> tuple[dict[str, str], bool]:
+    """The names that an ``__init__`` takes from elsewhere, and whether it does nothing else.
+
+    What a star brings is found by looking for the ``wanted`` name in the module behind it.
+    """
     exports: dict[str, str] = {}
     pure = True
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ImportFrom):
             base = _absolute(node, package)
-            exports |= {alias.asname or alias.name: f"{base}.{alias.name}" for alias in node.names}
+            names = {alias.asname or alias.name: alias.name for alias in node.names}
+            if "*" in names:
+                module = source_root.joinpath(*base.split(".")).with_suffix(".py").read_text()
+                names = {name: name for name in wanted if f'"{name}"' in module}
+            exports |= {name: f"{base}.{target}" for name, target in names.items()}
         elif not isinstance(node, ast.Import | ast.Expr | ast.Assign):
             pure = False
     # A submodule re-exported under its own name is found as a file.

@@ -151,7 +151,7 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     heads = ("ID", "What", "Kind", "Published", "Measured", "Verdict", "Chapter")
     head = "".join(f'<th scope="col">{h}</th>' for h in heads)
     table = (
-        f'<form class="sb-filters" aria-label="Filter the ledger">{filters}'
+        f'<form class="sb-filters" aria-label="Filter the ledger" hidden>{filters}'
         '<output id="sb-count" aria-live="polite"></output></form>'
         '<div class="sb-table" tabindex="0" role="region" aria-label="Ledger">'
         f'<table id="sb-ledger"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody>'

@@ -3,12 +3,16 @@
 from signalprop import (
     activations,
     clusters,
+    data,
+    initializers,
     inputs,
     layers,
     meanfield,
     metrics,
+    models,
     stats,
     theory,
+    training,
     weights,
 )
 from signalprop.activations import Activation
@@ -41,6 +45,7 @@ from signalprop.metrics import (
     soft_rank,
     spectrum,
 )
+from signalprop.models import MLP
 from signalprop.random import Stream, as_stream
 from signalprop.weights import (
     Law,
@@ -68,6 +73,7 @@ __all__ = [
     "Law",
     "LayerNorm",
     "LengthMap",
+    "MLP",
     "Measurement",
     "NormReLU",
     "Path",
@@ -82,9 +88,11 @@ __all__ = [
     "clusters",
     "condition_number",
     "cosine_similarity",
+    "data",
     "gaussian",
     "gram",
     "he",
+    "initializers",
     "inputs",
     "isometry",
     "isometry_gap",
@@ -93,6 +101,7 @@ __all__ = [
     "mean_absolute_cosine",
     "meanfield",
     "metrics",
+    "models",
     "nngp",
     "ntk",
     "one_sided_uniform",
@@ -108,6 +117,7 @@ __all__ = [
     "stats",
     "student_t",
     "theory",
+    "training",
     "uniform",
     "weights",
     "xavier",
