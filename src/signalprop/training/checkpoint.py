@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import tempfile
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -36,8 +36,8 @@ def load(path: Path, identity: str) -> dict[str, Any] | None:
     try:
         saved = torch.load(path, map_location="cpu", weights_only=True)
         same, state = saved["identity"] == identity, saved["state"]
-    except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
-        raise ValueError(f"checkpoint {path} is damaged ({error}): delete it") from error
+    except (RuntimeError, OSError, EOFError, KeyError, TypeError, UnpicklingError) as error:
+        raise ValueError(f"checkpoint {path} cannot be read ({error}): delete it") from error
     if not same:
         raise ValueError(f"checkpoint {path} is of another run: delete it or choose another folder")
     result: dict[str, Any] = state

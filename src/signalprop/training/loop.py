@@ -62,6 +62,11 @@ def train(
     _check(data, "inputs and labels")
     probe = data if probe is None else probe
     _check(probe, "probe")
+    devices = {t.device for t in (*data, *probe)} | {
+        p.device for group in groups for p in group.model.parameters()
+    }
+    if len(devices) > 1:
+        raise ValueError(f"groups, inputs, labels and probe must be on one device, got {devices}")
     identity = checkpoint.digest(*data, *probe, recipe, stream, sorted(metrics)) if folder else ""
     histories = {}
     for group in groups:

@@ -12,14 +12,14 @@ from signalprop._arrays import on_tensors
 
 __all__ = ["adaptive_clip", "descending"]
 
+FLOOR = 1e-2  # a shorter weight counts as this long, or it could never leave zero
+
 
 @on_tensors("gradient", "weight")
-def adaptive_clip(
-    gradient: torch.Tensor, weight: torch.Tensor, ratio: float, floor: float = 1e-2
-) -> torch.Tensor:
+def adaptive_clip(gradient: torch.Tensor, weight: torch.Tensor, ratio: float) -> torch.Tensor:
     """Shorten gradients ``(..., out, in)`` that are long for their weights, of the same shape.
 
-    The thesis' ORTH Eq. A.21 (Brock et al. 2021, layer-wise): with ``|W|* = max(|W|_F, floor)``, a
+    The thesis' ORTH Eq. A.21 (Brock et al. 2021, layer-wise): with ``|W|* = max(|W|_F, 1e-2)``, a
     gradient with ``|G|_F >= ratio |W|*`` is scaled to that length, any other is left alone. Both
     cases are one factor, ``min(1, ratio |W|* / |G|_F)``, so the map is continuous at the
     threshold.
@@ -32,13 +32,11 @@ def adaptive_clip(
             "ratio must be positive, gradient and weight (..., out, in) of one shape, got "
             f"{ratio!r}, {tuple(gradient.shape)} and {tuple(weight.shape)}"
         )
-    return gradient * _factor(gradient, weight, ratio, floor)
+    return gradient * _factor(gradient, weight, ratio)
 
 
-def _factor(
-    gradient: torch.Tensor, weight: torch.Tensor, ratio: float, floor: float
-) -> torch.Tensor:
-    limit = ratio * torch.linalg.matrix_norm(weight, keepdim=True).clamp(min=floor)
+def _factor(gradient: torch.Tensor, weight: torch.Tensor, ratio: float) -> torch.Tensor:
+    limit = ratio * torch.linalg.matrix_norm(weight, keepdim=True).clamp(min=FLOOR)
     length = torch.linalg.matrix_norm(gradient, keepdim=True)
     return torch.where(length >= limit, limit / length, 1.0)
 
@@ -75,5 +73,5 @@ def _descend(parameter: torch.Tensor, rates: torch.Tensor, clip: float | None) -
     factor = rates
     if clip is not None:
         one_row = [t.flatten(1).unsqueeze(1) for t in (gradient, parameter)]
-        factor = rates * _factor(one_row[0], one_row[1], clip, floor=1e-2).flatten()
+        factor = rates * _factor(one_row[0], one_row[1], clip).flatten()
     parameter.addcmul_(gradient, factor.reshape(-1, *[1] * (parameter.ndim - 1)), value=-1)

@@ -1,0 +1,94 @@
+"""Convolutional networks: Table 3, convolution as a product, modules side by side."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from signalprop import Stream
+from signalprop.layers import BatchNorm2d
+from signalprop.models import Stacked, conv_net, orth_table_3, unfold_rows
+
+IMAGES = torch.randn(2, 3, 9, 8, generator=Stream(0).torch(), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_convolution_is_a_product_of_patches(padding, stride):
+    kernel = torch.randn(5, 3, 3, 3, generator=Stream(1).torch(), dtype=torch.float64)
+    expected = F.conv2d(IMAGES, kernel, padding=padding, stride=stride)
+    product = unfold_rows(IMAGES, 3, padding, stride) @ kernel.flatten(1).T
+    height, width = expected.shape[2:]
+    folded = product.reshape(2, height, width, 5).movedim(-1, 1)
+    torch.testing.assert_close(folded, expected, rtol=1e-12, atol=1e-12)
+
+
+def count(net, kind):
+    return sum(isinstance(layer, kind) for layer in net)
+
+
+@pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("convolutions", [20, 80])
+def test_table_3(published, convolutions):
+    with torch.device("meta"):
+        net = orth_table_3(convolutions, published=published)
+        assert net(torch.empty(2, 3, 32, 32)).shape == (2, 10)
+    linear = [layer for layer in net if isinstance(layer, nn.Linear)]
+    assert count(net, nn.Conv2d) == convolutions
+    assert (count(net, nn.MaxPool2d), count(net, nn.Dropout)) == (3, 2)
+    # The table's 1024 features only come out with the published code's stride 2.
+    first = 1024 if published else 4096
+    sizes = [(layer.in_features, layer.out_features) for layer in linear]
+    assert sizes == [(first, 4096), (4096, 4096), (4096, 10)]
+
+
+@pytest.mark.parametrize(("size", "stride"), [(16, 1), (16, 2), (15, 2), (33, 2)])
+def test_features_follow_the_size(size, stride):
+    net = conv_net(
+        [4, "norm", "relu", "pool", 6, "relu"], size=size, first_stride=stride, norm=BatchNorm2d
+    )
+    assert net(torch.randn(3, 3, size, size)).shape == (3, 10)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (["norm"], "got 'norm'"),
+        (["tanh"], "plan must hold channel numbers and norm, relu, pool"),
+        (["pool"] * 6, "got 'pool' at 1 pixels"),
+    ],
+)
+def test_bad_plans(plan, message):
+    with pytest.raises(ValueError, match=message):
+        conv_net(plan)
+    with pytest.raises(ValueError, match="convolutions must be at least 5, got 4"):
+        orth_table_3(4)
+
+
+def test_stacked_is_each_alone():
+    nets = [conv_net([4, "relu", "pool"], channels=1, size=4, hidden=[3]) for _ in range(3)]
+    stacked = Stacked(nets)
+    x = torch.randn(3, 5, 1, 4, 4)
+    outputs = stacked(x)
+    outputs.square().sum().backward()
+    for k, net in enumerate(nets):
+        alone = net(x[k])
+        torch.testing.assert_close(outputs[k], alone)
+        alone.square().sum().backward()
+        for one, other in zip(stacked.parameters(), net.parameters(), strict=True):
+            torch.testing.assert_close(one.grad[k], other.grad)
+
+
+def test_stacked_follows_the_mode_and_refuses_buffers():
+    stacked = Stacked([nn.Dropout(0.5)] * 2).eval()
+    torch.testing.assert_close(stacked(torch.ones(2, 9)), torch.ones(2, 9))
+    assert not bool(stacked.train()(torch.ones(2, 99)).all())
+    with pytest.raises(ValueError, match="no buffers, got running_mean"):
+        Stacked([nn.BatchNorm1d(3)])
+    with pytest.raises(ValueError, match="at least one"):
+        Stacked([])
+
+
+def test_unfold_rows_refuses_other_shapes():
+    with pytest.raises(ValueError, match=r"images must be \(n, c, h, w\)"):
+        unfold_rows(torch.ones(3, 3))

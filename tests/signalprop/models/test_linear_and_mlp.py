@@ -1,0 +1,122 @@
+"""Networks side by side against torch's own, one at a time."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from signalprop import Stream
+from signalprop.activations import relu
+from signalprop.layers import BatchNorm
+from signalprop.models import MLP, Affine, Linear
+from signalprop.weights import gaussian, pytorch_default
+
+X = torch.randn(7, 6, generator=Stream(0).torch(), dtype=torch.float64)
+
+
+def reference(net, k, norm):
+    """Return network k of a batched MLP as torch's own layers, sharing its numbers."""
+    layers = []
+    for linear in [*(block[0] for block in net.hidden), net.head]:
+        out, size = linear.weight.shape[-2:]
+        layer = nn.Linear(size, out, dtype=torch.float64)
+        layer.weight.data, layer.bias.data = linear.weight.data[k], linear.bias.data[k]
+        layers += [layer]
+        layers += [nn.BatchNorm1d(out, affine=False, dtype=torch.float64)] if norm else []
+        layers += [nn.ReLU()]
+    return nn.Sequential(*layers[: -1 - norm])
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_loss_and_gradients_are_those_of_torch(norm):
+    layers = [BatchNorm(eps=1e-5), relu] if norm else [relu]
+    net = MLP(6, 5, 3, 4, layers, seeds=[0, 3, 3], dtype=torch.float64)
+    y = torch.tensor([0, 1, 2, 3, 0, 1, 2])
+    outputs = net(X)
+    losses = [nn.functional.cross_entropy(o, y) for o in outputs]
+    sum(losses).backward()
+    for k, loss in enumerate(losses):
+        own = reference(net, k, norm)
+        expected = nn.functional.cross_entropy(own(X), y)
+        torch.testing.assert_close(loss, expected, rtol=1e-12, atol=0)
+        expected.backward()
+        mine = [linear for linear in net.modules() if isinstance(linear, Linear)]
+        theirs = [layer for layer in own if isinstance(layer, nn.Linear)]
+        for one, other in zip(mine, theirs, strict=True):
+            torch.testing.assert_close(one.weight.grad[k], other.weight.grad, rtol=1e-9, atol=1e-14)
+            torch.testing.assert_close(one.bias.grad[k], other.bias.grad, rtol=1e-9, atol=1e-14)
+
+
+def test_networks_do_not_depend_on_their_neighbours():
+    together = MLP(6, 5, 2, 4, seeds=[4, 0, 7], stream=11)(X.float())
+    for k, seed in enumerate([4, 0, 7]):
+        alone = MLP(6, 5, 2, 4, seeds=[seed], stream=11)(X.float())
+        torch.testing.assert_close(alone[0], together[k])
+    torch.testing.assert_close(MLP(6, 5, 2, 4, stream=11)(X.float()), together[1])
+
+
+def test_default_has_the_law_of_torch():
+    ours = MLP(100, 100, 1, 100, seeds=range(20))
+    weight, bias = ours.head.weight.detach(), ours.head.bias.detach()
+    assert float(weight.abs().max()) <= 0.1
+    assert float(bias.abs().max()) <= 0.1
+    # Uniform on [-0.1, 0.1]: variance 1/300; 2000 biases give it to sqrt(0.8 / 2000) = 2 percent.
+    assert float(weight.var()) == pytest.approx(1 / 300, rel=0.02)
+    assert float(bias.var()) == pytest.approx(1 / 300, rel=0.12)
+
+
+def test_states_features_and_depth_zero():
+    net = MLP(6, 5, 3, 4, lambda i: [Affine(5, (2,)), torch.tanh], seeds=[0, 1])
+    states = net.states(X.float())
+    assert [tuple(state.shape) for state in states] == [(2, 7, 5)] * 3
+    torch.testing.assert_close(states[-1], net.features(X.float()))
+    torch.testing.assert_close(net.head(states[-1]), net(X.float()))
+    shallow = MLP(6, 5, 0, 4, bias="none")
+    assert shallow.states(X) == []
+    torch.testing.assert_close(shallow(X.float()), X.float() @ shallow.head.weight.T)
+
+
+def test_affine_matches_batch_norm_of_torch():
+    affine, norm = Affine(6, dtype=torch.float64), BatchNorm(eps=1e-5)
+    theirs = nn.BatchNorm1d(6, dtype=torch.float64)
+    for one, other in ((affine.scale, theirs.weight), (affine.shift, theirs.bias)):
+        values = torch.randn(6, dtype=torch.float64, generator=Stream(1).torch())
+        one.data, other.data = values, values
+    torch.testing.assert_close(affine(norm(X)), theirs(X))
+
+
+def test_gradient_of_a_weight_lies_in_memory_as_the_weight_does():
+    layer = Linear(6, 5, gaussian(), Stream(0).runs(3))
+    layer(X.float()).sum().backward()
+    assert layer.weight.grad.stride() == layer.weight.stride()
+
+
+def test_bias_kinds():
+    for bias, expected in (("none", None), ("zero", 0.0)):
+        layer = Linear(6, 5, pytorch_default(), Stream(0).numpy(), bias)
+        assert (layer.bias is None) if expected is None else not layer.bias.detach().any()
+    with pytest.raises(ValueError, match="bias must be one of drawn, zero, none, got 'no'"):
+        Linear(6, 5, gaussian(), Stream(0).numpy(), "no")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((0, 5, 2, 4), {}, "sizes must be at least 1"),
+        ((6, 5, -1, 4), {}, "depth at least 0"),
+        ((6, 5, 2, 4), {"seeds": []}, "seeds must name at least one"),
+        ((6, 5, 2, 4, [Affine(5)]), {}, "layers must be a function of the index"),
+        ((6, 5, 2, 4), {"weights": "hee"}, "weights must be a Law or one of"),
+    ],
+)
+def test_bad_arguments(arguments, keywords, message):
+    with pytest.raises(ValueError, match=message):
+        MLP(*arguments, **keywords)
+
+
+def test_depth_of_gains():
+    gains = np.array([1.0, 0.5])
+    net = MLP(6, 6, 2, 4, lambda i: [lambda x: gains[i] * x], weights="orthogonal", bias="none")
+    sizes = [float(torch.linalg.matrix_norm(s)) for s in net.states(X.float())]
+    norm = float(torch.linalg.matrix_norm(X))
+    assert sizes == pytest.approx([norm, 0.5 * norm], rel=1e-5)
