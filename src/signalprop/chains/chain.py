@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
 from signalprop._arrays import Array
@@ -35,6 +36,9 @@ class Chain:
     - MF Eq. 3.1: ``Chain(d, before=[BatchNorm(), phi])``
     - GRAD Eq. 6.3: ``Chain(d, orthogonal(), layers=[BatchNorm(center=False, divide="norm")])``
 
+    Linearly dependent samples stay so only up to rounding, which batch normalization amplifies
+    layer by layer: in float64 a rank-one batch has rank two after some tens of layers.
+
     >>> from signalprop import BatchNorm, inputs, orthogonality_gap
     >>> net = Chain(width=512, layers=[BatchNorm(center=False)])
     >>> path = net.run(inputs.nearly_parallel(n=4), depth=50, runs=3, seed=0)
@@ -50,7 +54,9 @@ class Chain:
     residual: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or not isinstance(self.width, int) or self.width < 1:
+        if isinstance(self.width, bool) or not isinstance(self.width, int | np.integer):
+            raise ValueError(f"width must be a positive integer, got {self.width!r}")
+        if self.width < 1:
             raise ValueError(f"width must be a positive integer, got {self.width!r}")
         if self.residual is not None and not math.isfinite(self.residual):
             raise ValueError(f"residual must be None or a finite number, got {self.residual!r}")

@@ -76,9 +76,8 @@ class Path:
         array, or tuple) for each; it is called on many layers and runs at a time. Functions of
         `signalprop.metrics` are such.
         """
-        return self.measure_many({getattr(metric, "__name__", "metric"): metric}, every)[
-            getattr(metric, "__name__", "metric")
-        ]
+        (measurement,) = self.measure_many({_name(metric): metric}, every).values()
+        return measurement
 
     def measure_many(self, metrics: Mapping[str, Metric], every: int = 1) -> dict[str, Measurement]:
         """Return several measurements, by name, from one pass through the layers."""
@@ -112,7 +111,7 @@ class Path:
             )
         recorded = recorded[len(recorded) - size * batches :]
         groups = [self._block_means(group, metric, recorded, size) for group in self._groups()]
-        return TimeAverage(np.concatenate(groups), getattr(metric, "__name__", "metric"))
+        return TimeAverage(np.concatenate(groups), _name(metric))
 
     def states(self, layers: Sequence[int]) -> torch.Tensor:
         """Return the representations at ``layers`` (increasing), ``(runs, len(layers), n, width)``.
@@ -198,6 +197,10 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
             f"x must be (n, d) or (runs, n, d) with runs = {runs}, got shape {tuple(start.shape)}"
         )
     return start.detach()
+
+
+def _name(metric: Metric) -> str:
+    return str(getattr(metric, "__name__", "metric"))
 
 
 def _stack(states: list[torch.Tensor], layer: int) -> torch.Tensor:
