@@ -1,8 +1,8 @@
-"""Random chains: the reduced engine against the plain loop, the direct one against bare products.
+"""Random chains: the reduced engine against a plain loop, the direct one against bare products.
 
 Each number is a ratio of two timings taken in turns in one process, so that the speed and the load
-of the machine cancel; of several turns the fastest of either side counts. ``elapsed`` is what a user
-waits, with the second thread that draws ahead; ``cpu`` counts the work of all threads.
+of the machine cancel; of several turns the fastest of either side counts. ``elapsed`` is what a
+user waits, with the second thread that draws ahead; ``cpu`` counts the work of all threads.
 """
 
 from __future__ import annotations
