@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from signalprop.random import Stream
-from signalprop.stats import sequential_mean
+from signalprop.stats import mean_interval, sequential_mean
 
 
 def normals(seed):
@@ -17,6 +17,14 @@ def test_intervals_cover_though_we_stop_when_they_please():
     misses = sum(not result.contains(1.0) for result in results)
     assert stats.binomtest(misses, 600, 0.1, "greater").pvalue > 1e-6
     assert len({result.draws for result in results}) > 1  # the stopping was random
+
+
+def test_errors_of_all_looks_add_up_to_the_level():
+    result = sequential_mean(normals(2), half_width=0.2, budget=10**4, level=0.9)
+    look = result.draws.bit_length() - 5  # 32 draws are look 1
+    spent = mean_interval(normals(2)(range(result.draws)), level=1 - 0.1 / (look * (look + 1)))
+    assert (result.low, result.high, result.level) == (spent.low, spent.high, 0.9)
+    assert sum(1 / (k * (k + 1)) for k in range(1, 1000)) < 1
 
 
 def test_budget_ends_the_search_honestly():
