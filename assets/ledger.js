@@ -11,6 +11,7 @@
     history.replaceState(null, "", chosen.length ? `?${new URLSearchParams(chosen)}` : location.pathname + location.hash);
   };
   for (const [name, value] of new URLSearchParams(location.search)) if (form.elements[name]) form.elements[name].value = value;
+  form.hidden = false; // without scripts it would do nothing
   form.addEventListener("change", show);
   form.addEventListener("submit", (event) => event.preventDefault());
   show();

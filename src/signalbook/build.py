@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from signalbook.errors import BookError
 from signalbook.files import write
@@ -32,14 +32,20 @@ def build(project: Project, profile: str, cores: int) -> int:
         code = _run_engine(project, profile, cores, lock)
         ledger = collect(project)
         wrong = problems(project, ledger)
+        if code and not any((project.build / "failed").rglob("*.json")) and not ledger.problems:
+            _engine_failed(project)
         if wrong or not (project.site / STAMP).is_file():
             # The engine stops short of the site when a chapter fails; its page must say so.
             ledger = build_site(project)
     _summary(project, ledger, wrong, time.monotonic() - before)
-    if code and not wrong:
-        log = (project.build / "snakemake.log").read_text().splitlines()
-        raise BookError("Snakemake failed:\n  " + "\n  ".join(log[-25:]))
     return 1 if wrong else 0
+
+
+def _engine_failed(project: Project) -> NoReturn:
+    """No chapter explains the failure: the engine itself, or the pages, do not work."""
+    lines = (project.build / "snakemake.log").read_text().splitlines()
+    told = [line for line in lines if line.startswith(("error:", "  ")) or "Error" in line]
+    raise BookError("the build failed:\n  " + "\n  ".join((told or lines)[-25:]))
 
 
 @contextmanager

@@ -196,8 +196,11 @@ def _exports(
             exports |= {name: f"{base}.{target}" for name, target in names.items()}
         elif not isinstance(node, ast.Import | ast.Expr | ast.Assign):
             pure = False
-    # A submodule re-exported under its own name is found as a file.
-    return {n: target for n, target in exports.items() if target != f"{package}.{n}"}, pure
+    # A submodule that is re-exported, or exports its own name, is found as a file.
+    own = {
+        name for name, target in exports.items() if f"{target}.".startswith(f"{package}.{name}.")
+    }
+    return {name: target for name, target in exports.items() if name not in own}, pure
 
 
 def _package(path: Path, source_root: Path) -> str:

@@ -8,15 +8,17 @@ from signalbook import keys
 @pytest.fixture
 def package(tmp_path):
     files = {
-        "signalprop/__init__.py": "from signalprop import theory\nfrom signalprop.chains import Chain\n",
+        "signalprop/__init__.py": "from signalprop import theory\nfrom .chains import Chain\n",
         "signalprop/chains.py": "from .random import Stream\n",
         "signalprop/random.py": "import math\n",
         "signalprop/other.py": "",
         "signalprop/theory/__init__.py": "from .one import *\nfrom .two import *\n",
         "signalprop/theory/one.py": '__all__ = ["bound"]\n',
         "signalprop/theory/two.py": '__all__ = ["rate"]\n',
-        "signalprop/loud/__init__.py": "from .inner import f\nprint('imported')\nx = [f for f in ()]\nif x:\n    x = 1\n",
+        "signalprop/loud/__init__.py": "from .inner import f\nif f:\n    f = 1\n",
         "signalprop/loud/inner.py": "",
+        "signalprop/same/__init__.py": "from signalprop.same.same import same\n",
+        "signalprop/same/same.py": "",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -34,6 +36,7 @@ def package(tmp_path):
         ("from signalprop.theory import rate", {"theory/two.py"}),
         ("from signalprop import other as o\no.x", {"other.py"}),
         ("import signalprop.random", {"random.py"}),
+        ("from signalprop.same import same", {"same/same.py"}),
         ("from signalprop.loud import f", {"loud/__init__.py", "loud/inner.py"}),
         ("import numpy as np\nnp.Chain", set()),
     ],
