@@ -1,0 +1,26 @@
+"use strict";
+// Small repairs of the theme's pages, for keyboards, screen readers and sites opened as files.
+
+// Search wants to quote from the pages it finds, but from one file no other may be read.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+
+document.addEventListener("DOMContentLoaded", () => {
+  // The arrows that unfold the table of contents have no name of their own.
+  for (const arrow of document.querySelectorAll("nav summary")) {
+    const page = arrow.closest("li").querySelector("a").textContent.trim();
+    arrow.setAttribute("aria-label", `Pages below ${page}`);
+  }
+  // This list's entries hold more than a list's entries may: to a screen reader it is a plain text.
+  document.querySelector(".citation-list")?.removeAttribute("role");
+  focusable();
+});
+// Formulas are set, and figures arrive, after that.
+addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(focusable));
+addEventListener("resize", focusable);
+
+/** Let the keyboard reach, and so scroll, whatever is wider than its box. */
+function focusable() {
+  for (const box of document.querySelectorAll("article :is(pre, .math, .pst-scrollable-table-container)")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
+}

@@ -1,0 +1,166 @@
+"""A browser, the built site served on this machine, and the pages to look at.
+
+What is needed and not there (the site, Chromium, npm) skips the tests with the reason; where the
+variable CI is set it fails them.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import tarfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from signalbook.project import Project
+
+AXE = "4.10.3"
+VIEWS = [(width, scheme) for width in (390, 1600) for scheme in ("light", "dark")]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+]
+
+
+def require(there: object, message: str) -> None:
+    if not there:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test a page and a view, so that a failure names both.
+
+    The scopes sort the tests by view, then by page: a window serves a whole view, and a page is
+    loaded once for all that is asked of it.
+    """
+    if "html" in metafunc.fixturenames:
+        folder = Project.find().site
+        pages = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.html"))
+        pages = [page for page in pages if not page.startswith("_static/")] or ["index.html"]
+        metafunc.parametrize("html", pages, scope="module")
+    if "view" in metafunc.fixturenames:
+        names = [f"{width}-{scheme}" for width, scheme in VIEWS]
+        metafunc.parametrize("view", VIEWS, ids=names, scope="session")
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    folder = Project.find().site
+    require((folder / ".complete").is_file(), "there is no site: run `make book` first")
+    return folder
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[str]:
+    handler = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    require(path, "no Chromium found: install `chromium` or name one in the variable CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Window:
+    """A browser window that notes what a page must not do."""
+
+    page: Page
+    origin: str
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("request", lambda request: self._check_request(request.url))
+        self.page.on("requestfailed", lambda r: self.wrong.append(f"request failed: {r.url}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
+        self.page.on("console", lambda m: self._check_console(m.type, m.text))
+
+    def open(self, path: str) -> Page:
+        """Open a page of the site, unless it is open already, and wait until its maths is set."""
+        address = f"{self.origin}/{path}"
+        if self.page.url == address:
+            return self.page
+        self.wrong.clear()
+        self.page.goto(address)
+        self.page.evaluate("() => window.MathJax?.startup?.promise?.then(() => null)")
+        return self.page
+
+    def _check_request(self, url: str) -> None:
+        if not url.startswith((f"{self.origin}/", "data:", "blob:")):
+            self.wrong.append(f"request off the site: {url}")
+
+    def _check_console(self, kind: str, text: str) -> None:
+        if kind == "error":
+            self.wrong.append(f"console error: {text}")
+
+
+@pytest.fixture(scope="session")
+def window(browser: Browser, server: str, view: tuple[int, str]) -> Iterator[Window]:
+    """The served site at one width and in one colour scheme."""
+    width, scheme = view
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        # No transitions: a colour half-way between two themes is nobody's mistake.
+        reduced_motion="reduce",
+    )
+    yield Window(context.new_page(), server)
+    context.close()
+
+
+@pytest.fixture
+def desktop(browser: Browser, server: str) -> Iterator[Window]:
+    """The served site in a fresh wide window."""
+    with browser.new_context(viewport={"width": 1600, "height": 900}) as context:
+        yield Window(context.new_page(), server)
+
+
+@pytest.fixture(scope="session")
+def folder(browser: Browser, site: Path) -> Iterator[Window]:
+    """The site opened as a folder of files, with no server."""
+    with browser.new_context(viewport={"width": 1600, "height": 900}) as context:
+        yield Window(context.new_page(), site.as_uri())
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core, fetched once with npm."""
+    cache = Project.find().build / "axe"
+    archive = cache / f"axe-core-{AXE}.tgz"
+    if not archive.is_file():
+        npm = shutil.which("npm")
+        require(npm, "no npm found: install node and npm to check the site with axe-core")
+        cache.mkdir(parents=True, exist_ok=True)
+        command = [str(npm), "pack", f"axe-core@{AXE}", "--silent", "--pack-destination", "."]
+        run = subprocess.run(command, cwd=cache, capture_output=True, text=True)
+        require(run.returncode == 0, f"npm cannot fetch axe-core {AXE}: {run.stderr.strip()}")
+    with tarfile.open(archive) as files:
+        member = files.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode()

@@ -1,0 +1,60 @@
+"""Every page, narrow and wide, light and dark."""
+
+from __future__ import annotations
+
+# What a reader would see as broken, found in the page itself.
+INSPECT = r"""() => {
+  const wrong = [];
+  const name = (e) => e.outerHTML.replace(/\s+/g, " ").slice(0, 160);
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth)
+    wrong.push(`the page is ${root.scrollWidth} px wide in a window of ${root.clientWidth}`);
+  const scrolls = (e) => {
+    for (let a = e.parentElement; a && a !== document.body; a = a.parentElement)
+      if (getComputedStyle(a).overflowX !== "visible") return true;
+    return false;
+  };
+  for (const e of document.querySelectorAll("article *")) {
+    const box = e.getBoundingClientRect();
+    if (box.width > 1 && box.right > innerWidth + 1 && !scrolls(e))
+      wrong.push(`cut off at the right: ${name(e)}`);
+  }
+  for (const e of document.querySelectorAll(".math"))
+    if (!e.querySelector("mjx-container")) wrong.push(`maths not rendered: ${name(e)}`);
+  for (const e of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+    wrong.push(`maths with an error: ${name(e)}`);
+  const text = document.querySelector("article")?.cloneNode(true);
+  text?.querySelectorAll("code, pre, script, style, mjx-container").forEach((e) => e.remove());
+  for (const raw of text?.textContent.match(/\$[^$\n]+\$|\\\(.+?\\\)|\\\[.+?\\\]/g) ?? [])
+    wrong.push(`raw maths in the text: ${raw}`);
+  for (const e of document.images) {
+    if (!e.complete || !e.naturalWidth) wrong.push(`missing image: ${name(e)}`);
+    if (!e.alt.trim() || e.alt.startsWith("_images") || e.alt.includes("/"))
+      wrong.push(`image without alt text: ${name(e)}`);
+  }
+  if (!document.title || !document.documentElement.lang) wrong.push("no title or no language");
+  return wrong.slice(0, 12);
+}"""
+
+AXE = r"""() => axe.run(document, {resultTypes: ["violations"]}).then((result) =>
+  result.violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) =>
+    v.nodes.slice(0, 5).map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary.replace(/\s+/g, " ")}`)))"""
+
+
+def test_page_is_whole(html, window, view):
+    page = window.open(html)
+    wrong = page.evaluate(INSPECT) + window.wrong
+    assert not wrong, "\n".join(wrong)
+    assert page.get_attribute("html", "data-theme") in (view[1], None)
+
+
+def test_page_is_accessible(html, window, axe):
+    page = window.open(html)
+    page.evaluate(axe)
+    wrong = page.evaluate(AXE)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_page_is_whole_without_a_server(html, folder):
+    wrong = folder.open(html).evaluate(INSPECT) + folder.wrong
+    assert not wrong, "\n".join(wrong)
