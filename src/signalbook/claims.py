@@ -260,22 +260,24 @@ def badge(verdict: str) -> str:
     return f'<span class="sb-badge sb-{verdict.replace(" ", "-")}">{verdict}</span>'
 
 
-def show(value: Any) -> str:
-    """A number, text or collection as a table cell shows it.
+def show(value: Any, digits: int = 4) -> str:
+    """A number, text or collection as pages show it; nothing where there is no value.
 
-    >>> show(0.123456), show([0.1, 0.2]), show(None)
-    ('0.1235', '0.1, 0.2', '')
+    >>> show(0.123456), show([0.1, 0.2]), show(None), show(float("nan")), show(1500.0)
+    ('0.1235', '0.1, 0.2', '', '', '1500')
     """
-    if value is None:
+    value = plain(value)
+    if value is None or value == "not a number":
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        whole = len(str(int(abs(value)))) if abs(value) < 1e6 else 0  # 12345.0 is no 1.234e+04
+        return f"{value:.{max(digits, whole)}g}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {show(item)}" for name, item in value.items())
+        return ", ".join(f"{name}: {show(item, digits)}" for name, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(show(item) for item in value)
+        return ", ".join(show(item, digits) for item in value)
     return str(value)
 
 

@@ -32,7 +32,8 @@ def as_tensor(value: object, name: str) -> torch.Tensor:
         raise ValueError(f"{name} must be real, got {tensor.dtype}")
     if not tensor.is_floating_point():
         tensor = tensor.to(torch.float64)
-    if not bool(torch.isfinite(tensor).all()):
+    # The sum is finite unless an entry is not (or it overflows): one cheap pass in the usual case.
+    if not bool(torch.isfinite(tensor.sum())) and not bool(torch.isfinite(tensor).all()):
         bad = int((~torch.isfinite(tensor)).sum())
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
     return tensor
