@@ -16,7 +16,7 @@ def noisy(curve, runs, name, size=0.1):
     return curve * np.exp(size * STREAM.numpy(name).normal(size=(runs, len(curve))))
 
 
-@given(st.floats(0.1, 1.0), st.floats(-12, -3), st.floats(0.01, 100))
+@given(st.floats(0.1, 1.0), st.floats(-12, -5), st.floats(0.01, 100))
 def test_exact_curves_are_recovered(rate, log_floor, amplitude):
     floor = np.exp(log_floor)
     layers = np.arange(int(-log_floor / rate) + 10)
@@ -56,6 +56,8 @@ def test_no_floor_is_not_invented():
         assert (fit.floor is None) == (fit.floor_start is None)
         assert fit.value == pytest.approx(0.2, abs=0.02)
     assert exponential_rate(np.exp(-0.2 * LAYERS)).floor is None
+    shallow = noisy(np.exp(-0.01 * LAYERS), 500, "shallow")  # where a floor would gain a little
+    assert np.mean([exponential_rate(curve).floor is not None for curve in shallow]) < 0.1
 
 
 def test_growth_has_a_negative_rate():
