@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from myst_nb import glue
 
-from signalbook.claims import show
+from signalbook.claims import plain, show
 
 __all__ = ["Table", "table", "tell"]
 
@@ -19,7 +19,16 @@ def tell(digits: int = 3, **values: Any) -> None:
     Call it in a cell tagged ``remove-cell``. Integers, words and lists of them stay as they are.
     """
     for name, value in values.items():
-        glue(name, _Words(show(value, digits)), display=False)
+        glue(name, _Words(_words(plain(value), digits)), display=False)
+
+
+def _words(value: Any, digits: int) -> str:
+    """A value as running text has it: true minus signs, lists with "and"."""
+    if isinstance(value, list):
+        *first, last = (_words(item, digits) for item in value)
+        return f"{', '.join(first)} and {last}" if first else last
+    shown = show(value, digits)
+    return shown.replace("-", "\u2212") if isinstance(value, int | float) else shown
 
 
 class _Words(str):
@@ -37,7 +46,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         shown = self.data.map(lambda value: show(value, self.digits))
-        body = shown.to_html(index=False, border=0, na_rep="")
+        body: str = shown.to_html(index=False, border=0, na_rep="")
         return f'<div class="sb-table" tabindex="0" role="region" aria-label="Table">{body}</div>'
 
     def __repr__(self) -> str:

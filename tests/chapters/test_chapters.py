@@ -1,6 +1,8 @@
 """What every chapter keeps to, checked without executing it."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,12 @@ def test_every_profile_has_its_chapter():
     folder = PROJECT.root / "profiles" / "fast"
     named = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yml")}
     assert named <= set(PROJECT.chapters)
+
+
+@every_chapter
+def test_code_is_formatted_to_the_width_of_a_page(chapter):
+    cells = [cell.source.rstrip("\n") for cell in Source(PROJECT.source(chapter)).code]
+    for cell in cells:
+        command = [sys.executable, "-m", "ruff", "format", "--line-length", "82", "-"]
+        run = subprocess.run(command, input=cell, capture_output=True, text=True, check=True)
+        assert run.stdout.rstrip("\n") == cell, "run: python tests/chapters/format.py"
