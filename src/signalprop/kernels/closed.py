@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -145,12 +146,12 @@ class Arcsine:
 
 @dataclass(frozen=True)
 class Hinge:
-    """The kernel of ``left x + kink max(x - threshold, 0)``: all ReLUs, with any threshold.
+    """The kernel of ``left x + kink max(x - threshold, 0)``: all ReLUs, with any threshold t.
 
-    With ``L(rho) = P(X > t, Y > t)``, ``kappa' = left^2 + 2 left kink P(X > t) + kink^2 L``, and
-    ``L' = exp(-t^2 / (1 + rho)) / (2 pi sqrt(1 - rho^2))`` (Plackett). Substituting
-    ``rho = cos(u)`` leaves integrals over the angle of the smooth ``exp(-t^2 / (2 cos^2(u/2)))``:
-    elementary for ``t = 0`` (the arc-cosine kernel), by Gauss-Legendre else.
+    ``kappa'(rho) = (left + kink P)^2 + kink^2 int_0^rho g`` with ``P = P(X > t)`` and the density
+    ``g(r) = exp(-t^2 / (1 + r)) / (2 pi sqrt(1 - r^2))`` of both at the kink (Plackett). With
+    ``r = cos(u)`` what is left are integrals over the angle of ``exp(-t^2 / (2 cos^2(u/2)))``:
+    elementary for ``t = 0`` (the arc-cosine kernel), numerical else.
     """
 
     threshold: float
@@ -159,56 +160,67 @@ class Hinge:
 
     @property
     def _above(self) -> float:
-        """The probability of exceeding the threshold."""
         return math.erfc(self.threshold / math.sqrt(2)) / 2
 
     @property
-    def _slope(self) -> float:
-        """The coefficient of ``rho`` that does not come from two kinks meeting."""
-        return self.left**2 + 2 * self.left * self.kink * self._above
+    def _slope_at_zero(self) -> float:
+        return (self.left + self.kink * self._above) ** 2
 
-    def _orthant(self, rho: Tensor, angle: Tensor) -> Tensor:
-        if self.threshold == 0:
-            return torch.atan2(torch.sin(angle), -rho) / (2 * math.pi)
-        integral = self._integral(torch.ones_like, torch.zeros_like(angle), angle)
-        return self._above - integral / (2 * math.pi)
+    def _integrate(self, factor: Callable[[Tensor], Tensor], start: Tensor, stop: Tensor) -> Tensor:
+        """Integrate ``factor(u) exp(-t^2 / (2 cos^2(u/2))) du / 2 pi``.
 
-    def _integral(self, factor, start: Tensor, stop: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        """Integrate ``factor(u) exp(-t^2 / (2 cos^2(u/2)))`` over the angle."""
+        With ``cos(u/2) = 1 / cosh(w)`` the singularity at ``u = pi`` goes to infinity, where the
+        integrand decays doubly exponentially: below 1e-17 for ``|t| cosh(w) > 9``.
+        """
+        farthest = math.acosh(1.5 + 9 / abs(self.threshold))
+        low, high = (torch.asinh(torch.tan(u / 2)).clamp(max=farthest) for u in (start, stop))
         total = torch.zeros_like(stop)
         for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-            u = (start + stop) / 2 + node * (stop - start) / 2
-            damping = torch.exp(-(self.threshold**2) / (2 * torch.cos(u / 2) ** 2))
-            total = total + weight * (stop - start) / 2 * factor(u) * damping
-        return total
+            w = (low + high) / 2 + node * (high - low) / 2
+            u, cosh = 2 * torch.atan(torch.sinh(w)), torch.cosh(w)
+            damping = torch.exp(-((self.threshold * cosh) ** 2) / 2)
+            total = total + weight * factor(u) * damping / cosh
+        return total * (high - low) / (2 * math.pi)
 
     def centered(self, rho: Tensor) -> Tensor:
-        """Return ``slope rho + kink^2 (rho L - int_angle^{pi/2} cos(u) ... du / 2 pi)``."""
-        cosine, sine = rho, torch.sqrt((1 - rho) * (1 + rho))
-        angle = torch.atan2(sine, cosine)
+        """Return the slope at 0 times ``rho``, plus ``kink^2 int_0^rho (rho - r) g(r) dr``."""
+        sine = torch.sqrt((1 - rho) * (1 + rho))
         if self.threshold == 0:
-            drop = cosine**2 / (1 + sine)
+            pair = (rho * torch.asin(rho) - rho**2 / (1 + sine)) / (2 * math.pi)
         else:
-            drop = self._integral(torch.cos, angle, torch.full_like(angle, math.pi / 2))
-        pair = rho * self._orthant(rho, angle) - drop / (2 * math.pi)
-        return self._slope * rho + self.kink**2 * pair
+            angle, right = torch.atan2(sine, rho), torch.full_like(rho, math.pi / 2)
+            # cos(angle) - cos(u) as a product, for small rho
+            pair = -self._integrate(
+                lambda u: 2 * torch.sin((u + angle) / 2) * torch.sin((u - angle) / 2), right, angle
+            )
+        return self._slope_at_zero * rho + self.kink**2 * pair
 
     def derivative(self, rho: Tensor) -> Tensor:
-        """Return ``left^2 + 2 left kink P(X > t) + kink^2 L(rho)``."""
-        angle = torch.atan2(torch.sqrt((1 - rho) * (1 + rho)), rho)
-        return self._slope + self.kink**2 * self._orthant(rho, angle)
+        """Return the slope at 0 plus ``kink^2 int_0^rho g(r) dr``."""
+        if self.threshold == 0:
+            pair = torch.asin(rho) / (2 * math.pi)
+        else:
+            angle = torch.atan2(torch.sqrt((1 - rho) * (1 + rho)), rho)
+            pair = -self._integrate(torch.ones_like, torch.full_like(rho, math.pi / 2), angle)
+        return self._slope_at_zero + self.kink**2 * pair
 
     def complement(self, delta: Tensor) -> Tensor:
-        """Return ``slope delta + kink^2 (delta L + int_0^angle (1 - cos u) ... du / 2 pi)``."""
+        """Return ``kappa'(1) delta - kink^2 int_{1-delta}^1 (r - 1 + delta) g(r) dr``."""
+        slope_at_one = self.left**2 + (2 * self.left + self.kink) * self.kink * self._above
         angle = angle_of(delta)
         if self.threshold == 0:
-            rise = angle_minus_sine(angle)
+            # sin(angle) - angle cos(angle), through two differences of one sign each
+            pair = (angle * delta - angle_minus_sine(angle)) / (2 * math.pi)
         else:
-            rise = self._integral(
-                lambda u: 2 * torch.sin(u / 2) ** 2, torch.zeros_like(angle), angle
+            pair = self._integrate(
+                lambda u: 2 * torch.sin((angle + u) / 2) * torch.sin((angle - u) / 2),
+                torch.zeros_like(angle),
+                angle,
             )
-        pair = delta * self._orthant(1 - delta, angle) + rise / (2 * math.pi)
-        return self._slope * delta + self.kink**2 * pair
+        return slope_at_one * delta - self.kink**2 * pair
+
+
+_NODES, _WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(56))
 
 
 def angle_minus_sine(x: Tensor) -> Tensor:
@@ -216,6 +228,3 @@ def angle_minus_sine(x: Tensor) -> Tensor:
     terms = torch.tensor([(-1) ** k / math.factorial(2 * k + 3) for k in range(8)], dtype=x.dtype)
     small = x.clamp(max=1.0)
     return torch.where(x < 1, small**3 * horner(terms, small * small), x - torch.sin(x))
-
-
-_NODES, _WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(48))
