@@ -37,7 +37,7 @@ paper: $(VENV)/.ready ## the same at the document's own sizes, recorded: C=<part
 serve: $(VENV)/.ready ## show the built site on this machine
 	@$(BIN)/python -m signalbook serve
 
-bench: $(VENV)/.ready ## run the benchmarks into _build/benchmarks.json
+bench: $(VENV)/.ready ## run the benchmarks into records/benchmarks.json
 	@$(BIN)/python benchmarks/run.py
 
 clean: ## remove everything that was made, but not the environment

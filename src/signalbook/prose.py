@@ -50,7 +50,7 @@ class Table:
         return f'<div class="sb-table" tabindex="0" role="region" aria-label="Table">{body}</div>'
 
     def __repr__(self) -> str:
-        return self.data.to_string(index=False)
+        return str(self.data.to_string(index=False))
 
 
 def table(rows: pd.DataFrame | Mapping[str, Any] | Sequence[Any], digits: int = 4) -> Table:
