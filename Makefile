@@ -48,7 +48,7 @@ setup: $(VENV)/.ready ## make the environment only
 # The stamp is written last: an interrupted installation is taken up again.
 $(VENV)/.ready: pyproject.toml constraints.txt
 	@echo "setting up $(VENV): about 1.5 GB, a minute or more"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
