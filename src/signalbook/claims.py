@@ -246,7 +246,7 @@ def report(*claims: Claim) -> Report:
 
 def table(data: Sequence[Mapping[str, Any]]) -> str:
     """The verdict table of a chapter, as HTML."""
-    heads = ("ID", "Statement", "Published", "Measured", "Interval", "Tolerance", "Verdict")
+    heads = ("ID", "Verdict", "Statement", "Published", "Measured", "Interval", "Tolerance")
     head = "".join(f'<th scope="col">{h}</th>' for h in heads)
     rows = "".join(_row(entry) for entry in data)
     return (
@@ -304,8 +304,8 @@ def _row(entry: Mapping[str, Any]) -> str:
         for key in ("published", "measured", "interval", "tolerance")
     )
     return (
-        f'<tr><th scope="row">{entry["id"]}</th><td>{statement}</td>{numbers}'
-        f"<td>{badge(entry['verdict'])}</td></tr>"
+        f'<tr><th scope="row">{entry["id"]}</th><td>{badge(entry["verdict"])}</td>'
+        f"<td>{statement}</td>{numbers}</tr>"
     )
 
 

@@ -137,8 +137,8 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
         numbers = f"<td>{_esc(_published(entry))}</td><td>{_esc(_measured(entry))}</td>"
         body.append(
             f'<tr id="{row.id.lower()}" data-document="{row.document}" data-kind="{_esc(row.kind)}"'
-            f' data-verdict="{verdict}"><th scope="row">{row.id}</th><td>{_esc(row.title)}</td>'
-            f"<td>{_esc(row.kind)}</td>{numbers}<td>{badge(verdict)}</td><td>{chapter}</td></tr>"
+            f' data-verdict="{verdict}"><th scope="row">{row.id}</th><td>{badge(verdict)}</td>'
+            f"<td>{_esc(row.title)}</td><td>{_esc(row.kind)}</td>{numbers}<td>{chapter}</td></tr>"
         )
     filters = "".join(
         _select(name, options)
@@ -148,7 +148,7 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
             ("verdict", [*VERDICTS, TO_COME]),
         )
     )
-    heads = ("ID", "What", "Kind", "Published", "Measured", "Verdict", "Chapter")
+    heads = ("ID", "Verdict", "What", "Kind", "Published", "Measured", "Chapter")
     head = "".join(f'<th scope="col">{h}</th>' for h in heads)
     table = (
         f'<form class="sb-filters" aria-label="Filter the ledger" hidden>{filters}'
