@@ -116,8 +116,8 @@ class LengthMap:
         v = as_tensor(q, "q").to(torch.float64)
         if bool((v < 0).any()):
             raise ValueError(f"q must not be negative, got {float(v.min())}")
-        result = function(v)
-        return result if isinstance(q, Tensor) else result.numpy()[()]
+        result = function(v.cpu())  # the quadrature is small: it lives on the CPU
+        return result.to(v.device) if isinstance(q, Tensor) else result.numpy()[()]
 
     def _value(self, q: Tensor) -> Tensor:
         moment = self._expect(lambda x: self.phi(x) ** 2, q)

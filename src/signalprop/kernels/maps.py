@@ -26,7 +26,7 @@ class KernelMap:
     """``kappa(rho) = E phi(X) phi(Y)`` for standard Gaussians of correlation ``rho``.
 
     Closed forms where there are (:mod:`signalprop.kernels.closed`), else an interpolant that is
-    computed at the first use of the activation and shared by all its scaled and shifted versions.
+    computed with the first map of the activation and shared by all its scaled and shifted versions.
     Values are float64, in the shape of the input, with an error of at most 1e-12 of
     ``kappa(|rho|)``; arguments outside ``[-1, 1]`` are a ``ValueError`` (up to rounding of their
     type). Everything about depth needs ``kappa(1) = 1``: take ``phi.normalized()``.
@@ -68,7 +68,7 @@ class KernelMap:
             raise ValueError(f"weights must have a last dimension, got shape {tuple(w.shape)}")
         if bool((w < 0).any()):
             raise ValueError(f"weights must not be negative, got {float(w.min())}")
-        return cls(Series(w))
+        return cls(Series(w.detach().cpu()))
 
     @classmethod
     def from_hermite(cls, coefficients: Array | list[float]) -> KernelMap:
