@@ -38,7 +38,10 @@ INSPECT = r"""() => {
 
 AXE = r"""() => axe.run(document, {resultTypes: ["violations"]}).then((result) =>
   result.violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) =>
-    v.nodes.slice(0, 5).map((n) => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary.replace(/\s+/g, " ")}`)))"""
+    v.nodes.slice(0, 5).map((node) => {
+      const why = node.failureSummary.replace(/\s+/g, " ");
+      return `${v.id}: ${node.target.join(" ")}: ${why}`;
+    })))"""
 
 
 def test_page_is_whole(html, window, view):

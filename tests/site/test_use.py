@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from signalbook.inventory import rows
 
 SHOWN = "#sb-ledger tbody tr:not([hidden])"

@@ -1,0 +1,142 @@
+"""What the project says of itself in several files agrees, and the code keeps to its own rules."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+import signalprop
+from signalbook.project import Project
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONDA_NAMES = {"pytorch": "torch"}
+
+
+def requirements() -> dict[str, Requirement]:
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    found = [Requirement(text) for texts in lists for text in texts]
+    return {r.name: r for r in found if r.name != "signalprop"}
+
+
+def constraints() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pairs = [line.split("==") for line in lines if "==" in line and not line.startswith("#")]
+    return {canonicalize_name(name): version.strip() for name, version in pairs}
+
+
+def environment() -> dict[str, str]:
+    """The pinned packages of environment.yml, conda's and pip's, by their names on the index."""
+    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    (pip,) = [d["pip"] for d in dependencies if isinstance(d, dict)]
+    conda = [d for d in dependencies if isinstance(d, str) and d not in ("python>=3.11", "pip")]
+    pinned = [re.fullmatch(r"([\w-]+)={1,2}([\w.]+)", d) for d in conda + pip if d != "-e ."]
+    assert all(pinned), "every line is name=version"
+    assert "-e ." in pip
+    return {CONDA_NAMES.get(m[1], m[1]): m[2] for m in pinned if m}
+
+
+def test_the_environment_agrees_with_the_requirements_and_the_constraints():
+    pins, locked = environment(), constraints()
+    assert set(pins) == set(requirements())
+    assert pins == {name: locked[name] for name in pins}
+
+
+@pytest.mark.parametrize("requirement", requirements().values(), ids=str)
+def test_the_constraints_satisfy_the_requirements(requirement):
+    assert requirement.specifier.contains(constraints()[requirement.name], prereleases=True)
+
+
+def test_the_constraints_can_be_installed_anywhere():
+    assert not [name for name, version in constraints().items() if Version(version).local]
+
+
+def test_the_library_needs_numpy_scipy_and_torch_alone():
+    assert {Requirement(text).name for text in PROJECT["dependencies"]} == {
+        "numpy",
+        "scipy",
+        "torch",
+    }
+
+
+def test_the_python_version_is_the_same_everywhere():
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert "python>=3.11" in (ROOT / "environment.yml").read_text()
+    assert "Python 3.11" in (ROOT / "README.md").read_text()
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert PROJECT["version"] == citation["version"] == signalprop.__version__
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z][a-z-]*):(?!=)", (ROOT / "Makefile").read_text(), re.M))
+
+
+def test_make_help_lists_every_target():
+    run = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = set(re.findall(r"^ +make ([a-z-]+)", run.stdout, re.M))
+    assert listed == targets()
+    assert {"book", "test", "test-site", "chapter", "paper", "serve", "bench", "clean"} <= listed
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "pages/executing.md"])
+def test_the_commands_that_are_named_exist(name):
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", (ROOT / name).read_text(), re.M))
+    assert {"book", "test"} <= named <= targets()
+
+
+def test_the_example_of_the_readme_runs():
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "(20, 51)", run.stderr
+
+
+def public_modules(package: ModuleType) -> list[str]:
+    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    return [f"{package.__name__}.{name}" for name in names if not name.startswith("_")]
+
+
+def test_every_module_of_the_library_is_in_the_reference():
+    """A package that gathers its names in ``__all__`` stands for its modules."""
+    expected = set()
+    for name in public_modules(signalprop):
+        module = importlib.import_module(name)
+        gathers = hasattr(module, "__all__") or not hasattr(module, "__path__")
+        expected |= {name, *([] if gathers else public_modules(module))}
+    texts = [path.read_text() for path in (ROOT / "pages" / "api").glob("*.md")]
+    shown = re.findall(r"automodule:: (signalprop\S+)", "\n".join(texts))
+    assert sorted(shown) == sorted(expected)
+
+
+def test_every_page_of_the_reference_is_in_the_table_of_contents():
+    pages = {f"pages/api/{path.stem}" for path in (ROOT / "pages" / "api").glob("*.md")}
+    assert pages == {page for page in Project(ROOT).pages if page.startswith("pages/api/")}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "src", "tests", "benchmarks"],
+        ["ruff", "format", "--check", "src", "tests", "benchmarks"],
+        ["mypy"],
+    ],
+    ids=["ruff", "format", "mypy"],
+)
+def test_the_code_keeps_to_its_rules(command):
+    run = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
