@@ -17,9 +17,12 @@ __all__ = [
     "gap_of_spectrum",
     "infinite_width_path",
     "largest_gap",
+    "lyapunov_exponents",
     "orth_theorem_1",
     "orth_theorem_1_repaired",
+    "stationary_cosine",
     "stationary_gap",
+    "vanilla_collapse_rate",
 ]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -148,6 +151,59 @@ def stationary_gap(n: int, d: Any, moment: str = "mean") -> Any:
     if moment == "mean log":
         return np.log(scale) + (digamma(freedom / 2) + np.log(2)) / 2
     raise ValueError(f"moment must be 'mean' or 'mean log', got {moment!r}")
+
+
+def stationary_cosine(n: int, d: Any) -> Any:
+    """Return the mean of ``|cos|`` between two samples deep in the chain, to leading order in 1/d.
+
+    Not in the paper. Why it is right: near orthogonality a cosine is n times an off-diagonal entry
+    of the gap matrix, Gaussian in the limit. The mean square of :func:`stationary_gap` is spread
+    evenly over ``(n-1)(n+2)/2`` dimensions, of which the entry is one, divided by sqrt 2; so the
+    cosine has mean square ``n (n+2) / (4 (n+1) d)``.
+
+    >>> round(float(stationary_cosine(2, 32)), 4)
+    0.1152
+    """
+    mean_square = n * (n + 2) / (4 * (n + 1)) / np.asarray(d)
+    return np.sqrt(2 / np.pi * mean_square)
+
+
+def lyapunov_exponents(d: int, variance: float | None = None) -> Floats:
+    """Return the growth rates of the log singular values of products of Gaussian matrices, ``(d,)``.
+
+    ``lim (1/l) log sigma_i = (log(2 variance) + digamma((d - i + 1) / 2)) / 2`` for products of l
+    square matrices with entries ``N(0, variance)``, by default 1/d (ORTH Eq. 1). ORTH Eq. A.13
+    (thesis) prints the value for ``sigma_i`` at variance 1 as that of ``sigma_i^2``.
+
+    Why it is right (Newman 1986): a Gaussian matrix maps any orthonormal frame to a Gaussian one;
+    the part of its i-th vector that is orthogonal to those before it has square ``variance``
+    times a chi-square with d - i + 1 degrees of freedom.
+
+    >>> lyapunov_exponents(2, variance=1.0).round(4)
+    array([ 0.058 , -0.6352])
+    """
+    freedom = np.arange(d, 0, -1)
+    log_mean = np.log(2 * (1 / d if variance is None else variance))
+    exponents: Floats = (log_mean + digamma(freedom / 2)) / 2
+    return exponents
+
+
+def vanilla_collapse_rate(d: Any) -> Any:
+    """Return ``digamma(d/2) - digamma((d-1)/2)``: how fast a linear chain without BN loses rank.
+
+    It is the rate of ``sigma_2^2 / sigma_1^2`` (ORTH Eq. A.14, thesis), twice the difference of the
+    first two :func:`lyapunov_exponents`, and near 1/d for large d. Between two samples it is exact
+    at each layer: ``E log sin^2`` falls by it, as the squared area that two samples span is
+    multiplied by independent chi-squares of d and d - 1 degrees of freedom, and each squared length
+    by one of d.
+
+    >>> round(float(vanilla_collapse_rate(2) / np.log(2)), 12)
+    2.0
+    """
+    d = np.asarray(d, dtype=float)
+    if not np.all(d >= 2):
+        raise ValueError(f"d must be at least 2, got {d}")
+    return digamma(d / 2) - digamma((d - 1) / 2)
 
 
 def _alpha(alpha: Any, n: int) -> Any:
