@@ -2,5 +2,6 @@
 
 ``quadrature`` Gaussian expectations; ``hermite`` expansions; ``closed`` closed forms and
 ``interpolated`` the form of every other activation; ``maps`` the kernel map with its fixed
-points; ``lengths`` the length map; ``tangent`` the matrices of whole networks.
+points; ``spectra`` of maps made to order; ``lengths`` the length map; ``tangent`` the matrices of
+whole networks.
 """

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 if TYPE_CHECKING:
     from signalprop.kernels.maps import KernelMap
 
-__all__ = ["Basin", "FixedPoint", "Rate", "attractor", "basin", "fixed_points", "rate"]
+__all__ = ["Basin", "FixedPoint", "Rate", "approach", "attractor", "basin", "fixed_points", "rate"]
 
 CRITICAL = 1e-9  # a multiplier this close to 1 counts as 1
 CENTERED = 1e-24  # kappa(0) is a square: below this its root is rounding error
@@ -113,6 +113,23 @@ def attractor(kernel: KernelMap) -> FixedPoint:
     value = torch.where(centered, 0 * one, torch.where(at_one, one, torch.sigmoid(low)))
     multiplier = kernel._slope(value)
     return FixedPoint(value.numpy()[()], gap.numpy()[()], multiplier.numpy()[()], True)
+
+
+def approach(kernel: KernelMap, rho: Any, depth: int) -> Any:
+    """Return ``|rho_l - rho*|`` for l = 0..depth, ``(..., depth + 1)``, in numpy.
+
+    Iterated in ``rho`` or in ``1 - rho``, whichever is the smaller at the fixed point, so that the
+    distance to 0 and to 1 keeps its relative accuracy; to any other point it ends at rounding.
+
+    >>> from signalprop.kernels.maps import KernelMap
+    >>> KernelMap.from_series([0.5, 0.5]).approach(0.0, 3)
+    array([1.   , 0.5  , 0.25 , 0.125])
+    """
+    point, start = attractor(kernel), np.asarray(rho, dtype=float)
+    value, gap = np.asarray(point.value)[..., None], np.asarray(point.gap)[..., None]
+    by_value = np.abs(np.asarray(kernel.iterate(start, depth)) - value)
+    by_gap = np.abs(np.asarray(kernel.iterate_complement(1 - start, depth)) - gap)
+    return np.where(value < 0.5, by_value, by_gap)
 
 
 def rate(kernel: KernelMap) -> Rate:

@@ -162,6 +162,15 @@ class KernelMap:
         self._check_depth()
         return dynamics.attractor(self)
 
+    def approach(self, rho: Array | float, depth: int) -> np.ndarray[Any, Any]:
+        """Return the distance to the attracting fixed point, layer by layer, of each map.
+
+        See :func:`dynamics.approach`.
+        """
+        self._check_depth()
+        distances: np.ndarray[Any, Any] = dynamics.approach(self, rho, depth)
+        return distances
+
     def rate(self) -> dynamics.Rate:
         """Return how fast the attracting fixed point is approached: see :class:`dynamics.Rate`."""
         self._check_depth(single=True)

@@ -1,7 +1,8 @@
-"""Bounds and rates of KER for the sequence ``rho_{l+1} = kappa(rho_l)``, as they are printed.
+"""Bounds and rates of KER for the sequence ``rho_{l+1} = kappa(rho_l)``, as printed and repaired.
 
 Throughout ``kappa(1) = 1``. The map enters by a few numbers: ``at_zero`` is ``kappa(0)``,
-``slope_at_zero`` is ``kappa'(0)``, and so on. ``rho0`` and ``depth`` are arrays that broadcast.
+``slope_at_zero`` is ``kappa'(0)``, and so on. All arguments are arrays that broadcast, so that one
+call serves a batch of maps.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from .._arrays import on_tensors
 
 __all__ = [
     "ker_corollary_5_10",
+    "ker_corollary_5_10_repaired",
     "ker_potential",
     "ker_theorem_5_8",
     "ker_theorem_5_8_alpha",
     "ker_theorem_5_11_1",
     "ker_theorem_5_11_2",
     "ker_theorem_5_11_3",
+    "ker_theorem_5_11_3_sharper",
     "ker_theorem_5_11_4",
     "ker_theorem_5_11_4_alphas",
+    "ker_theorem_5_11_4_repaired",
     "ker_theorem_5_15",
     "ker_theorem_5_15_alpha",
 ]
@@ -38,7 +42,7 @@ def ker_potential(rho: Any) -> Any:
     return abs(rho) / (1 - abs(rho))
 
 
-def ker_theorem_5_8_alpha(slope_at_zero: float) -> float:
+def ker_theorem_5_8_alpha(slope_at_zero: Any) -> Any:
     """KER Eq. 5.6: ``alpha = 1 / (2 - kappa'(0))``, below 1 unless the activation is linear.
 
     >>> ker_theorem_5_8_alpha(0.0)
@@ -47,8 +51,8 @@ def ker_theorem_5_8_alpha(slope_at_zero: float) -> float:
     return 1 / (2 - slope_at_zero)
 
 
-@on_tensors("rho0", "depth")
-def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
+@on_tensors("rho0", "depth", "slope_at_zero")
+def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     """KER Theorem 5.8: bound of the potential of ``rho_depth``, for centred activations.
 
     One step contracts: ``kappa(r) / (1 - kappa(r)) <= alpha r / (1 - r)`` because each term of
@@ -60,8 +64,8 @@ def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
     return ker_potential(rho0) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
 
 
-@on_tensors("rho0", "depth")
-def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
+@on_tensors("rho0", "depth", "slope_at_zero")
+def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     """KER Corollary 5.10, bound of ``|rho_depth|`` as printed: ``rho0`` on top, with its sign.
 
     >>> ker_corollary_5_10([-0.5, 0.5], 0, slope_at_zero=0.0)
@@ -71,18 +75,29 @@ def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: float) -> Any:
     return rho0 / (1 - abs(rho0)) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
 
 
+def ker_corollary_5_10_repaired(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
+    """KER Corollary 5.10 with ``|rho0|`` for ``rho0``: no number exceeds its potential.
+
+    >>> ker_corollary_5_10_repaired([-0.5, 0.5], 0, slope_at_zero=0.0)
+    array([1., 1.])
+    """
+    return ker_theorem_5_8(rho0, depth, slope_at_zero)
+
+
 @on_tensors("rho0", "depth")
-def ker_theorem_5_11_1(rho0: Any, depth: Any, slope_at_one: float) -> Any:
+def ker_theorem_5_11_1(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     """KER Eq. 5.7 (``kappa(0) = 0``): bound of the potential as printed, rate ``1 / kappa'(1)``.
+
+    The slope may be infinite. :func:`ker_theorem_5_8` is the bound that holds.
 
     >>> ker_theorem_5_11_1(0.5, [0, 1], slope_at_one=2.0)
     array([1. , 0.5])
     """
-    return ker_potential(rho0) * (1 / slope_at_one) ** depth
+    return ker_potential(rho0) * (1 / torch.as_tensor(slope_at_one, dtype=rho0.dtype)) ** depth
 
 
-@on_tensors("rho0", "depth")
-def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: float) -> Any:
+@on_tensors("rho0", "depth", "slope_at_one")
+def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     """KER Eq. 5.8 (``kappa(0) > 0``, ``kappa'(1) < 1``): bound of ``|rho_depth - 1|``.
 
     ``(1 - kappa(r)) / (1 - r)`` is at most the largest slope, ``kappa'(1)``.
@@ -94,8 +109,8 @@ def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: float) -> Any:
     return abs(rho0 - 1) * slope_at_one**depth
 
 
-@on_tensors("rho0", "depth")
-def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: float, slope_at_zero: float) -> Any:
+@on_tensors("rho0", "depth", "at_zero", "slope_at_zero")
+def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: Any, slope_at_zero: Any) -> Any:
     """KER Eq. 5.9 (``kappa(0) > 0``, ``kappa'(1) = 1``): bound of ``|rho_depth - 1|``.
 
     >>> ker_theorem_5_11_3(0.0, [0, 1, 3], at_zero=0.25, slope_at_zero=0.25)
@@ -106,9 +121,26 @@ def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: float, slope_at_zero: flo
     return abs(rho0 - 1) / (depth * alpha * abs(rho0 - 1) + 1)
 
 
+@on_tensors("rho0", "depth", "at_zero")
+def ker_theorem_5_11_3_sharper(rho0: Any, depth: Any, at_zero: Any) -> Any:
+    """KER Eq. 5.9 with ``alpha = kappa(0)``, never less than the printed one; ``rho0 >= 0`` only.
+
+    With ``x = 1 - rho`` and ``g(rho) = (kappa(rho) - rho) / (1 - rho)^2`` a layer takes x to
+    ``x (1 - g x)``, so that ``1/x`` grows by at least g; and since ``kappa'(1) = 1`` all
+    coefficients of ``g(rho) = sum_k c_k^2 sum_{j<i<k} rho^j`` are non-negative, ``g >= g(0)``.
+
+    >>> ker_theorem_5_11_3_sharper(0.0, [0, 1, 3], at_zero=0.5)
+    array([1.        , 0.66666667, 0.4       ])
+    """
+    _check("rho0", rho0)
+    if float(rho0.min()) < 0:
+        raise ValueError(f"rho0 must not be negative here, got {float(rho0.min())}")
+    return (1 - rho0) / (depth * at_zero * (1 - rho0) + 1)
+
+
 def ker_theorem_5_11_4_alphas(
-    at_zero: float, fixed_point: float, slope_at_fixed_point: float
-) -> tuple[float, float, float]:
+    at_zero: Any, fixed_point: Any, slope_at_fixed_point: Any
+) -> tuple[Any, Any, Any]:
     """KER Eq. 5.10: the three rates of which alpha is the largest.
 
     They rule ``rho <= 0``, ``0 <= rho <= rho*`` and ``rho >= rho*`` in this order.
@@ -120,18 +152,41 @@ def ker_theorem_5_11_4_alphas(
     return 1 - at_zero, slope_at_fixed_point, above
 
 
-@on_tensors("rho0", "depth")
+@on_tensors("rho0", "depth", "at_zero", "fixed_point", "slope_at_fixed_point")
 def ker_theorem_5_11_4(
-    rho0: Any, depth: Any, at_zero: float, fixed_point: float, slope_at_fixed_point: float
+    rho0: Any, depth: Any, at_zero: Any, fixed_point: Any, slope_at_fixed_point: Any
 ) -> Any:
     """KER Eq. 5.10 (``kappa(0) > 0``, ``kappa'(1) > 1``): bound of ``|rho_depth - rho*|``.
+
+    As printed, which fails near ``rho0 = 1``: see :func:`ker_theorem_5_11_4_repaired`.
 
     >>> ker_theorem_5_11_4(0.0, [0, 1], at_zero=0.25, fixed_point=0.5, slope_at_fixed_point=0.75)
     array([0.5  , 0.375])
     """
     _check("rho0", rho0)
-    alpha = max(ker_theorem_5_11_4_alphas(at_zero, fixed_point, slope_at_fixed_point))
+    below, inside, above = ker_theorem_5_11_4_alphas(at_zero, fixed_point, slope_at_fixed_point)
+    alpha = torch.maximum(torch.maximum(below, inside), above)
     return abs(rho0 - fixed_point) / (1 - abs(rho0)) * alpha**depth
+
+
+@on_tensors("rho0", "depth", "fixed_point", "slope_at_fixed_point")
+def ker_theorem_5_11_4_repaired(
+    rho0: Any, depth: Any, fixed_point: Any, slope_at_fixed_point: Any
+) -> Any:
+    """Bound of ``|rho_depth - rho*|`` for every map with ``rho* < 1``, of one rate only.
+
+    It is ``|rho0 - rho*| max(1, (1 - rho*) / (1 - |rho0|))`` times the power of ``alpha =
+    1 / (2 - kappa'(rho*))``, because that product shrinks by alpha a layer: above ``rho*`` by the
+    proof of KER Theorem 5.8 about ``rho*`` in place of 0; in ``[-rho*, rho*]`` by ``kappa'(rho*)
+    <= alpha``, as ``kappa'`` increases and ``kappa(r) + kappa(-r) >= 2 kappa(0)``; below ``-rho*``
+    by both together. For ``rho* = 0`` it is Corollary 5.10.
+
+    >>> ker_theorem_5_11_4_repaired([0.25, 0.75], 1, fixed_point=0.5, slope_at_fixed_point=0.75)
+    array([0.2, 0.4])
+    """
+    _check("rho0", rho0)
+    stretch = ((1 - fixed_point) / (1 - abs(rho0))).clamp(min=1.0)
+    return abs(rho0 - fixed_point) * stretch / (2 - slope_at_fixed_point) ** depth
 
 
 def ker_theorem_5_15_alpha(at_zero: float, at_one: float, slope_at_one: float) -> float:

@@ -151,3 +151,15 @@ def test_maps_that_cannot_be_iterated_are_refused():
         KernelMap(A.gelu).fixed_point()
     with pytest.raises(ValueError, match=r"a batch of shape \(2,\)"):
         KernelMap.from_series([[0.0, 0, 1], [0.5, 0, 0.5]]).rate()
+
+
+def test_approach_keeps_the_digits_of_the_distance():
+    """To 0 and to 1 the distance falls at the exact rate far below the rounding of rho itself."""
+    to_one = KernelMap.from_series([0.5, 0.5]).approach([0.0, -1.0], 100)
+    assert to_one == pytest.approx(np.array([[1.0], [2.0]]) * 0.5 ** np.arange(101), rel=1e-12)
+    to_zero = KernelMap.from_series([0.0, 0.5, 0.0, 0.5]).approach(-1e-30, 20)
+    assert to_zero == pytest.approx(1e-30 * 0.5 ** np.arange(21), rel=1e-12)
+    batch = KernelMap.from_series([[1 / 3, 0, 2 / 3], [0.0, 0.5, 0.5]])
+    assert batch.approach(np.array([[0.5], [1 - 1e-9]]), 0)[..., 0] == pytest.approx(
+        np.array([[0, 0.5], [0.5 - 1e-9, 1 - 1e-9]]), abs=1e-15
+    )

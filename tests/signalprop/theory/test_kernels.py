@@ -9,6 +9,7 @@ import torch
 from signalprop import activations as A
 from signalprop import theory
 from signalprop.kernels.maps import KernelMap
+from signalprop.kernels.spectra import pair_spectra, random_spectra, with_constant
 from signalprop.random import Stream
 
 DEPTHS = np.arange(41)
@@ -137,6 +138,54 @@ def test_theorem_5_11_4_fails_as_printed():
     bound = theory.ker_theorem_5_11_4(RHO0[:, None], DEPTHS, *numbers)
     ratio = worst(np.abs(paths(k)[0] - numbers[1]), bound)
     assert 100 < ratio < 200
+
+
+BASES = [
+    random_spectra(200, 40, Stream(3)),
+    pair_spectra([1, 2, 3, 10, 30, 100], [0.001, 0.1, 0.9, 0.999]),
+]
+
+
+@pytest.mark.parametrize("base", BASES, ids=["random", "pairs"])
+def test_theorem_5_11_4_repaired_for_batches_of_spectra(base):
+    """The repair holds from both ends, for near-critical and near-linear maps alike."""
+    excess = (base @ np.arange(base.shape[1]) - 1) * Stream(4).numpy().uniform(0.01, 1, len(base))
+    weights = with_constant(base, 1 + excess)
+    k = KernelMap.from_series(weights)
+    point = k.fixed_point()
+    numbers = point.value[:, None], point.multiplier[:, None]
+    start = RHO0[:, None, None]
+    errors = k.approach(RHO0[:, None], DEPTHS[-1]) - 1e-14
+    assert (errors / theory.ker_theorem_5_11_4_repaired(start, DEPTHS, *numbers)).max() <= 1 + 1e-9
+    printed = theory.ker_theorem_5_11_4(start, DEPTHS, weights[:, :1], *numbers)
+    assert (errors / printed).max() > 10
+
+
+def test_theorem_5_11_4_repaired_is_attained():
+    """kappa = (1 + 2 r^2)/3, rho* = 1/2: near 1 the bounded expression shrinks by 3/4 a layer."""
+    k = KernelMap.from_series([1 / 3, 0, 2 / 3])
+    rate = 1 / (2 - float(k.fixed_point().multiplier))
+    gaps = 0.5 / k.iterate_complement(1e-9, 1)
+    assert gaps[1] / gaps[0] == pytest.approx(rate, rel=1e-6)
+
+
+@pytest.mark.parametrize("base", BASES, ids=["random", "pairs"])
+def test_theorem_5_11_3_sharper_for_batches_of_critical_spectra(base):
+    weights = with_constant(base, 1.0)
+    start = np.linspace(0, 1 - 1e-6, 20)[:, None]
+    errors = KernelMap.from_series(weights).approach(start, DEPTHS[-1])
+    sharper = theory.ker_theorem_5_11_3_sharper(start[..., None], DEPTHS, weights[:, :1])
+    printed = theory.ker_theorem_5_11_3(start[..., None], DEPTHS, weights[:, :1], weights[:, 1:2])
+    assert (errors <= sharper * (1 + 1e-12)).all()
+    assert (sharper <= printed * (1 + 1e-12)).all()
+    with pytest.raises(ValueError, match="rho0 must not be negative"):
+        theory.ker_theorem_5_11_3_sharper(-0.1, 1, 0.5)
+
+
+def test_corollary_5_10_repaired_bounds_both_signs():
+    k = KernelMap.from_series([0.0, 0.9, 0.0, 0.1])
+    bound = theory.ker_corollary_5_10_repaired(RHO0[:, None], DEPTHS, 0.9)
+    assert (k.approach(RHO0, DEPTHS[-1]) <= bound).all()
 
 
 def test_kinds_and_bad_input():
