@@ -17,7 +17,7 @@ from signalprop import (
     weights,
 )
 from signalprop.activations import Activation
-from signalprop.chains import Chain, Measurement, Path, TimeAverage
+from signalprop.chains import Chain, Measurement, Path, TimeAverage, log_volumes
 from signalprop.kernels.lengths import LengthMap
 from signalprop.kernels.maps import KernelMap
 from signalprop.kernels.tangent import nngp, ntk
@@ -98,6 +98,7 @@ __all__ = [
     "isometry",
     "isometry_gap",
     "layers",
+    "log_volumes",
     "lyapunov_gap",
     "mean_absolute_cosine",
     "meanfield",

@@ -17,6 +17,7 @@ __all__ = [
     "gap_of_spectrum",
     "infinite_width_path",
     "largest_gap",
+    "log_distance_from_rank_one",
     "lyapunov_exponents",
     "orth_theorem_1",
     "orth_theorem_1_repaired",
@@ -168,8 +169,27 @@ def stationary_cosine(n: int, d: Any) -> Any:
     return np.sqrt(2 / np.pi * mean_square)
 
 
+def log_distance_from_rank_one(log_e1: Any, log_e2: Any, n: int) -> Any:
+    """Return ``log(sqrt((n-1)/n) - V)`` from the logs of ``e_1 = sum s_i``, ``e_2 = sum s_i s_j``.
+
+    ``s`` are the n squared singular values; the pairs are ``i < j``.
+
+    Why it is right: ``V^2 = sum_i (s_i/e_1)^2 - 1/n = (n-1)/n - 2 e_2/e_1^2``. The difference of
+    the roots is that of the squares over the sum of the roots, and cancels nowhere.
+
+    >>> s = np.array([0.9, 0.1])
+    >>> value = log_distance_from_rank_one(np.log(s.sum()), np.log(s.prod()), 2)
+    >>> bool(np.isclose(np.exp(value), largest_gap(2) - gap_of_spectrum(s)))
+    True
+    """
+    log_share = np.log(2) + np.asarray(log_e2) - 2 * np.asarray(log_e1)
+    largest = largest_gap(n)
+    gap = np.sqrt(np.maximum(largest**2 - np.exp(log_share), 0))  # rounding at orthogonality
+    return log_share - np.log(largest + gap)
+
+
 def lyapunov_exponents(d: int, variance: float | None = None) -> Floats:
-    """Return the growth rates of the log singular values of products of Gaussian matrices, ``(d,)``.
+    """Return the growth rates ``(d,)`` of the log singular values of products of Gaussian matrices.
 
     ``lim (1/l) log sigma_i = (log(2 variance) + digamma((d - i + 1) / 2)) / 2`` for products of l
     square matrices with entries ``N(0, variance)``, by default 1/d (ORTH Eq. 1). ORTH Eq. A.13
