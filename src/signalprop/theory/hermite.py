@@ -1,8 +1,9 @@
-"""Hermite expansions: Mehler's formula, and how fast the coefficients of a kink decay."""
+"""Hermite expansions: Mehler's formula, and how fast coefficients decay at a break."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -29,23 +30,22 @@ def mehler_kernel(x: Any, y: Any, rho: Any) -> Any:
     return torch.exp((2 * rho * x * y - rho**2 * (x**2 + y**2)) / (2 * rest)) / torch.sqrt(rest)
 
 
-def hermite_tail(order: int, jump: float = 0.0, bend: float = 0.0, at: float = 0.0) -> float:
-    """Return ``sum_{k > order} c_k^2`` to leading order, for a function with one break.
+def hermite_tail(order: int, jumps: Sequence[float], at: float = 0.0) -> float:
+    """Return ``sum_{k > order} c_k^2`` to leading order, for a function that breaks at one point.
 
-    ``jump`` is that of the function at the point ``at``, ``bend`` that of its derivative there; it
-    is smooth elsewhere. Right because the break contributes ``jump p(at) he_{k-1}(at) / sqrt(k)``
-    and ``bend p(at) he_{k-2}(at) / sqrt(k (k - 1))`` to ``c_k`` (integrate by parts), and
-    ``p(at) he_k(at)^2`` is ``1 / (2 pi sqrt(k))`` on average over k. The product of the two
-    contributions averages out, for ``he_{k-1}`` and ``he_{k-2}`` oscillate out of phase.
+    ``jumps`` are those of the function, its derivative, its second derivative, ... at the point
+    ``at``; it is smooth elsewhere. The first that is not 0 rules. Right because that of the i-th
+    derivative contributes ``jump p(at) he_{k-i-1}(at) / sqrt(k (k-1) ... (k-i))`` to ``c_k``
+    (integrate by parts), and ``p(at) he_k(at)^2`` is ``1 / (2 pi sqrt(k))`` on average over k.
 
     >>> from signalprop.activations import relu
     >>> from signalprop.kernels.hermite import hermite_coefficients
     >>> tail = relu.second_moment - (hermite_coefficients(relu, 200) ** 2).sum()
-    >>> round(float(tail / hermite_tail(200, bend=1.0)), 2)
+    >>> round(float(tail / hermite_tail(200, jumps=[0.0, 1.0])), 2)
     1.0
     """
     if order < 1:
         raise ValueError(f"order must be at least 1, got {order}")
     density = math.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
-    root = math.sqrt(order)
-    return density / math.pi * (jump**2 / root + bend**2 / (3 * root * order))
+    powers = (jump**2 / ((2 * i + 1) * float(order) ** i) for i, jump in enumerate(jumps))
+    return density / math.pi * sum(powers) / math.sqrt(order)
