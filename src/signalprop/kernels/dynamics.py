@@ -67,8 +67,8 @@ def fixed_points(kernel: KernelMap) -> list[FixedPoint]:
     >>> [(p.value, p.attracting) for p in KernelMap(cube.normalized()).fixed_points()]
     [(-1.0, False), (0.0, True), (1.0, False)]
     """
-    inner = _roots(lambda r: kernel(r) - r, np.linspace(-1 + 1e-6, 0.5, 4001))
-    outer = _roots(lambda d: d - kernel.complement(d), np.geomspace(1e-10, 0.5, 2001))
+    inner = _roots(lambda r: kernel(r) - r, np.linspace(-1 + 1e-6, 0.5, 4001), 1e-17)
+    outer = _roots(lambda d: d - kernel.complement(d), np.geomspace(1e-10, 0.5, 2001), 1e-26)
     gaps = [1 - r for r in inner] + [d for d in reversed(outer) if d < 0.5] + [0.0]
     values = [0.0 if abs(r) < 1e-15 else r for r in inner] + [1 - g for g in gaps[len(inner) :]]
     if abs(float(kernel(-1.0)) + 1) < 1e-12:
@@ -76,11 +76,11 @@ def fixed_points(kernel: KernelMap) -> list[FixedPoint]:
     return [_describe(kernel, v, g) for v, g in zip(values, gaps, strict=True)]
 
 
-def _roots(excess: Any, grid: Any) -> list[float]:
+def _roots(excess: Any, grid: Any, precision: float) -> list[float]:
     values = excess(grid)
     roots = [float(x) for x, v in zip(grid, values, strict=True) if v == 0]
     changes = np.flatnonzero(values[:-1] * values[1:] < 0)
-    brent = functools.partial(brentq, lambda x: float(excess(x)), xtol=1e-300)
+    brent = functools.partial(brentq, lambda x: float(excess(x)), xtol=precision)
     return sorted(roots + [brent(grid[i], grid[i + 1]) for i in changes])
 
 

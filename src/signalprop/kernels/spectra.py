@@ -17,13 +17,14 @@ __all__ = ["pair_spectra", "random_spectra", "with_constant"]
 
 Spectra = np.ndarray[Any, np.dtype[np.float64]]
 
-CONCENTRATIONS = (0.1, 0.3, 1.0)  # from nearly a single order to all of like weight
+# From few orders to all of like weight; with less than 0.3 some rows would be linear to rounding.
+CONCENTRATIONS = (0.3, 0.5, 1.0)
 
 
 def random_spectra(count: int, largest: int, seed: int | Stream) -> Spectra:
     """Return Dirichlet weights on the orders ``1..K``, with K uniform in ``3..largest``.
 
-    ``(count, largest + 1)``, each row summing to 1. The concentration is 0.1, 0.3 or 1 with equal
+    ``(count, largest + 1)``, each row summing to 1. The concentration is 0.3, 0.5 or 1 with equal
     probability; the smaller it is, the fewer orders carry the weight.
 
     >>> w = random_spectra(5, 40, seed=0)

@@ -163,3 +163,10 @@ def test_approach_keeps_the_digits_of_the_distance():
     assert batch.approach(np.array([[0.5], [1 - 1e-9]]), 0)[..., 0] == pytest.approx(
         np.array([[0, 0.5], [0.5 - 1e-9, 1 - 1e-9]]), abs=1e-15
     )
+
+
+@named
+def test_fixed_points_of_standardized_activations_are_exactly_zero_and_the_ends(phi):
+    """What rounding leaves of kappa(0) must not hide the root at 0, nor make another."""
+    points = KernelMap(phi.standardized()).fixed_points()
+    assert [p.value for p in points if abs(p.value) < 1] == [0.0]
