@@ -109,11 +109,15 @@ class _Watch:
                 self._say(_LINES[state["state"]].format(chapter=chapter, **state), states)
         if time.monotonic() - self.spoke > 20:
             running = [
-                f"{chapter} (cell {state['cell']} of {state['cells']})"
+                f"{chapter} (cell {state['cell']} of {state['cells']}{self._progress(chapter)})"
                 for chapter, state in states.items()
                 if state["state"] == "running"
             ]
             self._say("running " + ", ".join(running) if running else "building the site", states)
+
+    def _progress(self, chapter: str) -> str:
+        path = self.project.progress(chapter)
+        return f": {path.read_text()}" if path.is_file() else ""
 
     def _states(self) -> dict[str, dict[str, Any]]:
         folder = self.project.build / "status"

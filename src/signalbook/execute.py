@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -151,6 +152,8 @@ def execute(
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+        project.progress(chapter).unlink(missing_ok=True)
+    shutil.rmtree(project.checkpoints(chapter), ignore_errors=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is bytes there, kB elsewhere
     return Run(

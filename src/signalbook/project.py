@@ -65,6 +65,14 @@ class Project:
         """What went wrong in the last execution, if it failed."""
         return self.build / "failed" / f"{chapter}.json"
 
+    def checkpoints(self, chapter: str) -> Path:
+        """Where training that was stopped goes on from; gone once the chapter is executed."""
+        return self.build / "checkpoints" / chapter
+
+    def progress(self, chapter: str) -> Path:
+        """How far the training in the current cell is, in words."""
+        return self.build / "status" / f"{chapter}.txt"
+
     @cached_property
     def pages(self) -> list[str]:
         """Every page of ``_toc.yml`` in reading order, without endings."""

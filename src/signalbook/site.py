@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -37,12 +38,16 @@ def build_site(project: Project) -> Ledger:
 def _sphinx(project: Project, sources: Path) -> Path:
     """Run Jupyter Book with warnings as errors.
 
-    A marker stands while it runs: after a kill its caches may be torn, so they are thrown away.
+    Its caches are kept only if the last run ended well, with the same frame: after a kill they may
+    be torn, and it does not see changes of the assets or the table of contents.
     """
-    out, marker = project.build / "sphinx", project.build / "sphinx.running"
-    if marker.exists():
+    out, state = project.build / "sphinx", project.build / "sphinx.state"
+    frame = _digest(
+        sources / "_config.yml", sources / "_toc.yml", *(sources / "assets").rglob("*.*")
+    )
+    if not state.is_file() or state.read_text() != frame:
         shutil.rmtree(out, ignore_errors=True)
-    write(marker, "")
+    write(state, "running")
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(sources)]
     options = ["--path-output", str(out), "--warningiserror", "--keep-going", "--nitpick"]
     log = project.build / "sphinx.log"
@@ -54,8 +59,12 @@ def _sphinx(project: Project, sources: Path) -> Path:
         lines = log.read_text().splitlines()
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         raise BookError("the pages do not build:\n  " + "\n  ".join(told[:20]))
-    marker.unlink()
+    write(state, frame)
     return out / "_build" / "html"
+
+
+def _digest(*paths: Path) -> str:
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(paths))).hexdigest()
 
 
 def _mirror(source: Path, target: Path) -> None:

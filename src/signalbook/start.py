@@ -12,7 +12,7 @@ from signalbook.errors import BookError
 from signalbook.parameters import declared, resolve
 from signalprop.random import Stream
 
-__all__ = ["start"]
+__all__ = ["history", "start"]
 
 
 def start(chapter: str, seed: int) -> Stream:
@@ -22,18 +22,18 @@ def start(chapter: str, seed: int) -> Stream:
     names the ones there are, in the book's own build as in anyone's ``papermill`` call. Nothing is
     read but the cells that ran before this one.
     """
-    history = _history()
-    if history:
-        parameters = declared(history[0])
-        injected = [cell for cell in history[1:] if cell.startswith("# Parameters")]
+    cells = history()
+    if cells:
+        parameters = declared(cells[0])
+        injected = [cell for cell in cells[1:] if cell.startswith("# Parameters")]
         values = resolve(parameters, _assignments("\n".join(injected)), chapter)
         _check_device(str(values.get("device", "cpu")))
     figures.use_style()
     return Stream(seed, (chapter,))
 
 
-def _history() -> list[str]:
-    """The cells that ran before this one: [] outside a notebook."""
+def history() -> list[str]:
+    """Return the cells that ran before this one: [] outside a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return [cell for cell in shell.user_ns.get("In", [])[:-1] if cell] if shell else []
 
