@@ -8,4 +8,5 @@ from .decomposed import *  # noqa: F403
 from .hermite import *  # noqa: F403
 from .kernels import *  # noqa: F403
 from .meanfield import *  # noqa: F403
+from .mixing import *  # noqa: F403
 from .orthogonality import *  # noqa: F403
