@@ -16,6 +16,7 @@ def formatted(match: re.Match[str]) -> str:
     return match[1] + run.stdout.rstrip("\n") + "\n" + match[3]
 
 
-for path in (Path(__file__).parents[2] / "chapters").rglob("*.md"):
-    text = path.read_text()
-    path.write_text(CELL.sub(formatted, text))
+if __name__ == "__main__":
+    for path in (Path(__file__).parents[2] / "chapters").rglob("*.md"):
+        text = path.read_text()
+        path.write_text(CELL.sub(formatted, text))
