@@ -18,6 +18,7 @@ from signalprop.theory.orthogonality import expected_spectrum
 __all__ = [
     "constant_of_lemma_8",
     "one_step_variance",
+    "orth_a1_violation",
     "orth_lemma_10",
     "orth_lemma_4",
     "orth_lemma_4_sharp",
@@ -110,6 +111,22 @@ def one_step_variance(spectrum: Any, d: Any) -> Any:
     0.25
     """
     return (1 - (expected_spectrum(spectrum) ** 2).sum(axis=-1)) / np.asarray(d)
+
+
+def orth_a1_violation(alpha: Any, d: int) -> Any:
+    """Return a lower bound on ``P(sigma_n(H') <= alpha | H)`` for one layer of width d, n >= 2.
+
+    ``((2 / pi) arctan alpha)^d``. It is positive: no alpha > 0 bounds all layers from below (ORTH
+    Assumption A1 with infinite depth), whatever H.
+
+    Why it is right: in the singular basis a row of H' is parallel to ``w o sigma``. Its share along
+    the last direction is at most ``alpha^2`` if ``|w_n| <= alpha |w_1|``, where ``w_n / w_1`` is a
+    Cauchy variable; ``sigma_n(H')^2`` is at most the mean of these shares over the d rows.
+
+    >>> float(orth_a1_violation(1.0, 2))
+    0.25
+    """
+    return (2 / np.pi * np.arctan(np.asarray(alpha, dtype=float))) ** d
 
 
 def orth_lemma_10(delta: torch.Tensor, theta: torch.Tensor, n: int) -> torch.Tensor:

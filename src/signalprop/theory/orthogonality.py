@@ -28,7 +28,7 @@ __all__ = [
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-STEP = 0.5  # of the trapezoidal rule in log theta; its error is about exp(-2 pi^2 / STEP) = 1e-17
+STEP = 0.25  # of the trapezoidal rule in log theta; its error is about exp(-pi^2 / STEP) = 1e-17
 
 
 def largest_gap(n: int) -> float:
@@ -73,8 +73,9 @@ def expected_spectrum(spectrum: Any) -> Floats:
     ``(..., n)`` in and out.
 
     Why it is right: ``p_i = s_i int_0^inf (1 + 2 t s_i)^{-1} prod_k (1 + 2 t s_k)^{-1/2} dt`` (ORTH
-    Eq. 15). In ``log t`` the integrand is analytic in a strip of half-width pi and decays
-    exponentially both ways, so that the trapezoidal rule is exact to rounding.
+    Eq. 15). In ``log t`` the integrand is analytic and decays exponentially both ways in a strip
+    of half-width pi, and does not grow there with n up to pi/2, so that the trapezoidal rule is
+    exact to rounding.
 
     >>> expected_spectrum([0.5, 0.5])
     array([0.5, 0.5])

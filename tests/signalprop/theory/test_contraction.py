@@ -45,6 +45,19 @@ def test_one_step_variance_is_that_of_the_chain(n, d):
     assert abs(squares.mean() - theory.one_step_variance(s, d)) < 6 * error
 
 
+@pytest.mark.parametrize("s", [[0.5, 0.5], [0.9, 0.1], [0.4, 0.35, 0.25]])
+@pytest.mark.parametrize("d", [3, 5])
+def test_violation_of_a1_is_at_least_as_likely_as_said(s, d):
+    alpha, runs = 0.4, 4000
+    normalize = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")
+    x = np.diag(np.sqrt(s))
+    h = sp.Chain(d, layers=[normalize]).run(x, 1, runs, STREAM.child("a1", len(s), d)).final()
+    smallest = torch.linalg.svdvals(h)[:, -1].numpy()
+    frequency, bound = (smallest <= alpha).mean(), theory.orth_a1_violation(alpha, d)
+    assert frequency > bound - 6 * np.sqrt(bound / runs)
+    assert frequency < 1
+
+
 @pytest.mark.parametrize("n", [2, 3, 8, 50])
 def test_constant_of_lemma_8_is_the_largest(n):
     s = spectra(n, 200)
@@ -55,6 +68,14 @@ def test_constant_of_lemma_8_is_the_largest(n):
     near_flat[-1] = 1 / n - 1e-5
     excess = 1 / n - theory.expected_spectrum(near_flat)[-1]
     assert excess > theory.orth_lemma_8(1e-5, n, 1.01 * sharp)
+
+
+@pytest.mark.parametrize("n", [2, 16, 50, 200, 1000])
+def test_expected_spectrum_is_exact_to_rounding_at_any_size(n):
+    flat = np.full(n, 1 / n)
+    np.testing.assert_allclose(theory.expected_spectrum(flat), flat, rtol=1e-13)
+    s = STREAM.numpy("sum", n).dirichlet(np.full(n, 0.5))
+    assert theory.expected_spectrum(s).sum() == pytest.approx(1, abs=1e-13)
 
 
 def test_theorem_5_is_lemma_8_plus_noise_and_stability_its_sum():
