@@ -127,9 +127,13 @@ def approach(kernel: KernelMap, rho: Any, depth: int) -> Any:
     """
     point, start = attractor(kernel), np.asarray(rho, dtype=float)
     value, gap = np.asarray(point.value)[..., None], np.asarray(point.gap)[..., None]
-    by_value = np.abs(np.asarray(kernel.iterate(start, depth)) - value)
+    near_zero, distance = value < 0.5, np.asarray(0.0)
+    if near_zero.any():
+        distance = np.abs(np.asarray(kernel.iterate(start, depth)) - value)
+    if near_zero.all():
+        return distance
     by_gap = np.abs(np.asarray(kernel.iterate_complement(1 - start, depth)) - gap)
-    return np.where(value < 0.5, by_value, by_gap)
+    return np.where(near_zero, distance, by_gap)
 
 
 def rate(kernel: KernelMap) -> Rate:
