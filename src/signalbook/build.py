@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import IO, Any, NoReturn
 
 from signalbook.errors import BookError
@@ -42,10 +43,14 @@ def build(project: Project, profile: str, cores: int) -> int:
 
 
 def _engine_failed(project: Project) -> NoReturn:
-    """No chapter explains the failure: the engine itself, or the pages, do not work."""
+    """No chapter explains the failure: the pages, or the engine itself, do not work."""
     lines = (project.build / "snakemake.log").read_text().splitlines()
-    told = [line for line in lines if line.startswith(("error:", "  ")) or "Error" in line]
-    raise BookError("the build failed:\n  " + "\n  ".join((told or lines)[-25:]))
+    begins = [place for place, line in enumerate(lines) if line.startswith("error: ")]
+    if not begins:
+        raise BookError("Snakemake failed:\n  " + "\n  ".join(lines[-25:]))
+    first, *rest = lines[begins[0] :]
+    message = [first.removeprefix("error: "), *takewhile(lambda line: line.startswith("  "), rest)]
+    raise BookError("\n".join(message))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def _sphinx(project: Project, sources: Path) -> Path:
             [*command, *options], stdout=stream, stderr=subprocess.STDOUT, cwd=project.root
         )
     if run.returncode:
-        lines = log.read_text().splitlines()
+        lines = re.sub(r"\x1b\[[\d;]*m", "", log.read_text()).splitlines()
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         raise BookError("the pages do not build:\n  " + "\n  ".join(told[:20]))
     write(state, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from signalbook.source import Source
 __all__ = ["stage"]
 
 PROSE = ("_config.yml", "_toc.yml", "index.md", "references.bib", "pages", "assets")
+LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
 MATHJAX = "sphinx-mathjax-offline/static/mathjax/tex-svg-full.js"
 
 
@@ -101,6 +103,7 @@ def _merge(
     for cell in notebook["cells"]:
         cells.append(cell)
         if cell["cell_type"] != "code":
+            cell["source"] = LINK.sub(r"](\1\2)", cell["source"])
             continue
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None

@@ -128,3 +128,18 @@ def test_record_is_drawn_from_and_marked_stale(book):
     )
     book.run("book")
     assert "the record is stale" in book.page(A)
+
+
+def test_pages_that_do_not_build_say_why(book):
+    path = book.chapter(A, "ORTH-X1")
+    text = path.read_text()
+    path.write_text(text.replace("Prose of", "See [](lost.md). Prose of"))
+    output = book.run("book", code=1)
+    assert "the pages do not build" in output
+    assert "lost" in output
+    assert "rule site" not in output, "the engine's own chatter stays in its log"
+
+    book.chapter(B, "KER-E5.1")
+    path.write_text(text.replace("Prose of", "See [](../kernels/b.md). Prose of"))
+    book.run("book")
+    assert "../kernels/b.html" in book.page(A)

@@ -1,10 +1,10 @@
 """Long runs: a chapter that was killed goes on from its checkpoint, and only from its own."""
 
-from conftest import cell
+import textwrap
 
 A = "orthogonality/a"
 
-KILLED_HALF_WAY = cell("""
+KILLED_HALF_WAY = textwrap.dedent("""
     import os
 
     import torch
