@@ -44,8 +44,8 @@ def wasserstein_to_gaussian(spectrum: Any) -> Any:
     """Return the squared Wasserstein-2 distance of ``W H`` given H from ``G / sqrt n``, ``(...)``.
 
     It is ``sum (sigma_i - 1/sqrt n)^2``. Why it is right: both have d independent rows, so it is d
-    times that of ``N(0, H^T H / d)`` and ``N(0, I / (n d))``, whose covariances commute: no coupling
-    beats that of the proof of ORTH Lemma 2. If H is random, its mean is an upper bound.
+    times that of ``N(0, H^T H / d)`` and ``N(0, I / (n d))``, whose covariances commute: the proof
+    of ORTH Lemma 2 has the best coupling. If H is random, its mean is an upper bound.
 
     >>> float(wasserstein_to_gaussian([0.5, 0.5]))
     0.0
