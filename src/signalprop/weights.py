@@ -36,6 +36,7 @@ VARIANCES: dict[str, Callable[[int, int], float]] = {
     "2/d": lambda inputs, outputs: 2 / inputs,
     "1/(3d)": lambda inputs, outputs: 1 / (3 * inputs),
     "2/(d+d')": lambda inputs, outputs: 2 / (inputs + outputs),
+    "4/(d+d')": lambda inputs, outputs: 4 / (inputs + outputs),  # Xavier with the gain of ReLU
 }
 
 
@@ -45,8 +46,8 @@ class Law:
 
     Make one with `gaussian`, `uniform`, `orthogonal` and so on. ``spread`` is the variance of an
     entry: a number, or a rule in the number d of inputs and d' of outputs (``"1/d"``, ``"2/d"``,
-    ``"1/(3d)"``, ``"2/(d+d')"``). ``mean`` is the mean of an entry in units of its standard
-    deviation. ``df`` is the number of degrees of freedom of Student's t.
+    ``"1/(3d)"``, ``"2/(d+d')"``, ``"4/(d+d')"``). ``mean`` is the mean of an entry in units of its
+    standard deviation. ``df`` is the number of degrees of freedom of Student's t.
 
     >>> gaussian().variance(4, 4)
     0.25
@@ -122,7 +123,7 @@ class Law:
     def fill_(self, tensor: torch.Tensor, stream: Stream) -> torch.Tensor:
         """Fill a weight or a convolution kernel ``(out, in, ...)`` in place, and return it.
 
-        A kernel counts as the matrix ``(out, in * pixels)``; for ``"2/(d+d')"`` the outputs are
+        A kernel counts as the matrix ``(out, in * pixels)``; where d' counts, the outputs are
         counted with its pixels as well, as torch does.
 
         >>> w = gaussian().fill_(torch.empty(8, 3, 5, 5), Stream(0).child("conv1"))

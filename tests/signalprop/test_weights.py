@@ -31,6 +31,7 @@ def test_variances_by_shape():
     assert sp.gaussian().variance(10, 20) == 1 / 10
     assert sp.he().variance(10, 20) == 2 / 10
     assert sp.xavier().variance(10, 20) == 2 / 30
+    assert sp.uniform("4/(d+d')").variance(10, 20) == 4 / 30
     assert sp.pytorch_default().variance(10, 20) == pytest.approx(1 / 30)
     assert sp.uniform().variance(10, 20) == 1
     assert sp.orthogonal().variance(10, 20) == 1 / 20

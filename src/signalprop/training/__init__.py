@@ -4,7 +4,7 @@ from signalprop.training.history import Diverged, History
 from signalprop.training.loop import print_progress, train
 from signalprop.training.metrics import METRICS, accuracy, cross_entropy, measure
 from signalprop.training.recipe import Group, Recipe, batches, grid
-from signalprop.training.sgd import adaptive_clip, descending
+from signalprop.training.sgd import adaptive_clip, clipped_share, descending
 
 __all__ = [
     "METRICS",
@@ -15,6 +15,7 @@ __all__ = [
     "accuracy",
     "adaptive_clip",
     "batches",
+    "clipped_share",
     "cross_entropy",
     "descending",
     "grid",

@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from signalprop._arrays import on_tensors
+from signalprop.training.metrics import cross_entropy
 
-__all__ = ["adaptive_clip", "descending"]
+__all__ = ["adaptive_clip", "clipped_share", "descending"]
 
 FLOOR = 1e-2  # a shorter weight counts as this long, or it could never leave zero
 
@@ -72,6 +73,34 @@ def _descend(parameter: torch.Tensor, rates: torch.Tensor, clip: float | None) -
     assert gradient is not None
     factor = rates
     if clip is not None:
-        one_row = [t.flatten(1).unsqueeze(1) for t in (gradient, parameter)]
-        factor = rates * _factor(one_row[0], one_row[1], clip).flatten()
+        factor = rates * _factor_of_each(gradient, parameter, clip)
     parameter.addcmul_(gradient, factor.reshape(-1, *[1] * (parameter.ndim - 1)), value=-1)
+
+
+def clipped_share(model: nn.Module, x: torch.Tensor, y: torch.Tensor, ratio: float) -> torch.Tensor:
+    """Return for each network ``(models,)`` the share of its parameters that `descending` clips.
+
+    ``x`` ``(models, n, ...)`` and labels ``y`` ``(models, n)`` are the batch whose loss is
+    descended. With ``ratio`` bound it is a metric of `train`.
+
+    >>> from signalprop.models import MLP
+    >>> net, x = MLP(4, 8, 1, 2, seeds=[0]), torch.ones(1, 3, 4)
+    >>> y = torch.zeros(1, 3, dtype=torch.int64)
+    >>> clipped_share(net, x, y, ratio=1e-9), clipped_share(net, x, y, ratio=1e9)
+    (tensor([1.]), tensor([0.]))
+    """
+    parameters = list(model.parameters())
+    with torch.enable_grad():
+        gradients = torch.autograd.grad(cross_entropy(model(x), y).sum(), parameters)
+    with torch.no_grad():
+        factors = [
+            _factor_of_each(gradient, parameter, ratio)
+            for gradient, parameter in zip(gradients, parameters, strict=True)
+        ]
+    return (torch.stack(factors) < 1).float().mean(0)
+
+
+def _factor_of_each(gradient: torch.Tensor, parameter: torch.Tensor, ratio: float) -> torch.Tensor:
+    """Return the factor ``(models,)`` for a parameter ``(models, ...)``, whatever its shape."""
+    one_row = [t.flatten(1).unsqueeze(1) for t in (gradient, parameter)]
+    return _factor(one_row[0], one_row[1], ratio).flatten()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from signalprop import Stream
 from signalprop.models import MLP
-from signalprop.training import accuracy, adaptive_clip, cross_entropy, descending
+from signalprop.training import accuracy, adaptive_clip, clipped_share, cross_entropy, descending
 
 X = torch.randn(9, 5, generator=Stream(0).torch(), dtype=torch.float64)
 Y = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1, 2])
@@ -83,6 +83,17 @@ def test_clip_is_continuous_at_the_threshold():
     norms = np.linalg.norm(clipped, axis=(1, 2))
     np.testing.assert_allclose(norms, np.minimum(lengths, 0.5), rtol=1e-14)
     assert np.abs(np.diff(norms)).max() < 2e-10
+
+
+def test_clipped_share_counts_what_descent_shortens():
+    net = MLP(5, 6, 2, 3, seeds=[0, 1], dtype=torch.float64)
+    gradients = torch.autograd.grad(losses(net).sum(), list(net.parameters()))
+    pairs = list(zip(gradients, net.parameters(), strict=True))
+    ratios = torch.stack([(g.flatten(1).norm(dim=1) / p.flatten(1).norm(dim=1)) for g, p in pairs])
+    middle = float(ratios.detach().median())
+    share = clipped_share(net, X.expand(2, *X.shape), Y.expand(2, 9), middle)
+    torch.testing.assert_close(share, (ratios > middle).float().mean(0))
+    assert net.head.weight.grad is None
 
 
 @given(
