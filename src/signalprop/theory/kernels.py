@@ -26,6 +26,7 @@ __all__ = [
     "ker_theorem_5_11_4",
     "ker_theorem_5_11_4_alphas",
     "ker_theorem_5_11_4_repaired",
+    "ker_theorem_5_11_case",
     "ker_theorem_5_15",
     "ker_theorem_5_15_alpha",
 ]
@@ -82,6 +83,21 @@ def ker_corollary_5_10_repaired(rho0: Any, depth: Any, slope_at_zero: Any) -> An
     array([1., 1.])
     """
     return ker_theorem_5_8(rho0, depth, slope_at_zero)
+
+
+def ker_theorem_5_11_case(at_zero: float, slope_at_one: float, tolerance: float = 1e-9) -> int:
+    """KER Theorem 5.11: the case, 1 to 4, of a non-linear map with ``kappa(1) = 1``.
+
+    ``tolerance`` is how far ``kappa(0)`` may be from 0, and ``kappa'(1)`` from 1, to count as it.
+
+    >>> [ker_theorem_5_11_case(*numbers) for numbers in [(0, 2), (0.5, 0.7), (0.4, 1), (0.2, 3)]]
+    [1, 2, 3, 4]
+    """
+    if at_zero <= tolerance:
+        return 1
+    if abs(slope_at_one - 1) <= tolerance:
+        return 3
+    return 2 if slope_at_one < 1 else 4
 
 
 @on_tensors("rho0", "depth")

@@ -115,6 +115,17 @@ def test_theorem_5_11_3():
     assert gap == pytest.approx(float(theory.ker_theorem_5_11_3(0.5, depth, 0.25, 0.5)), rel=0.01)
 
 
+def test_cases_of_theorem_5_11_end_where_the_theorem_says():
+    """The case is decided by two numbers; the fixed point is found without them."""
+    for phi in (A.tanh, A.sigmoid, A.softplus, A.relu, A.exp, A.gelu, A.elu, A.step):
+        k = KernelMap(phi.normalized())
+        case = theory.ker_theorem_5_11_case(float(k(0.0)), float(k.derivative(1.0)))
+        attracting = [p.value for p in k.fixed_points() if p.attracting]
+        expected = {1: [0.0], 2: [1.0], 3: [1.0]}
+        assert attracting == expected.get(case, attracting)
+        assert case != 4 or 0 < attracting[0] < 1
+
+
 def numbers_of_case_4(k):
     point = k.fixed_point()
     return float(k(0.0)), float(point.value), float(point.multiplier)
