@@ -69,7 +69,7 @@ def _book(project: Project, options: argparse.Namespace) -> int:
 def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook.execute import execute
     from signalbook.keys import values
-    from signalbook.ledger import claims_in
+    from signalbook.outputs import claims_in
     from signalbook.source import Source
 
     name = project.require(options.name)
@@ -80,7 +80,7 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8]
     path = project.build / "runs" / f"{name}-{digest}.ipynb"
     replace(path, json.dumps(run.notebook, indent=1).encode())
-    for claim in claims_in(run.notebook):
+    for claim in claims_in(run.notebook.cells):
         print(f"{claim['id']:<14} {claim['verdict']:<22} {claim['statement']}")
     print(f"{run.seconds} s, {run.memory_mb} MB; the executed notebook is {path}")
     return 0

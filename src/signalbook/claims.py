@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from signalbook.outputs import CLAIMS
+
 __all__ = [
-    "MIME",
     "VERDICTS",
     "Check",
     "Claim",
@@ -31,8 +32,6 @@ __all__ = [
     "rate",
     "report",
 ]
-
-MIME = "application/vnd.signalbook.claims+json"
 
 Kind = Literal["identity", "bound", "rate", "level", "ordering", "limit", "existence"]
 
@@ -95,7 +94,9 @@ def bound(
     """
     left, right = np.broadcast_arrays(_numbers(left, "left"), _numbers(right, "right"))
     positive = right > 0
-    tightness = float(np.max(left[positive] / right[positive])) if positive.any() else math.nan
+    with np.errstate(over="ignore"):  # a ratio to next to nothing may be infinite
+        ratios = left[positive] / right[positive]
+    tightness = float(np.max(ratios)) if positive.any() else math.nan
     passed = bool(np.all(left <= right + tolerance))
     return Check("bound", passed, tightness, 1.0, tolerance, reason, error=error)
 
@@ -233,7 +234,7 @@ class Report:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         data = [claim.as_data() for claim in self.claims]
-        return {MIME: data, "text/html": table(data), "text/plain": self._text()}
+        return {CLAIMS: data, "text/html": table(data), "text/plain": self._text()}
 
     def _text(self) -> str:
         return "\n".join(f"{claim.id}: {claim.verdict}" for claim in self.claims)

@@ -12,11 +12,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from signalbook.outputs import FIGURE
 from signalbook.project import Project
 
-__all__ = ["MIME", "Figure", "record", "show", "use_style"]
-
-MIME = "application/vnd.signalbook.figure+json"
+__all__ = ["Figure", "record", "show", "use_style"]
 
 
 def use_style() -> None:
@@ -36,7 +35,7 @@ class Figure:
         # 12 digits: below that, the last bits of a float differ between machines to no use.
         csv = self.data.to_csv(index=False, float_format="%.12g", lineterminator="\n")
         bundle: dict[str, Any] = {
-            MIME: {"name": self.name, "csv": csv},
+            FIGURE: {"name": self.name, "csv": csv},
             "text/plain": f"Figure {self.name}: {len(self.data)} rows of data",
         }
         if self.raster:

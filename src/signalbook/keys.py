@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,13 @@ def imported(code: str, source_root: Path) -> list[Path]:
         for path in _resolve(waiting.pop(), source_root):
             if path not in found:
                 found.add(path)
-                waiting |= _used_names(path.read_text(), _package(path, source_root))
+                waiting |= _used_by(path, path.stat().st_mtime_ns, _package(path, source_root))
     return sorted(found)
+
+
+@cache
+def _used_by(path: Path, _mtime: int, package: str) -> frozenset[str]:
+    return frozenset(_used_names(path.read_text(), package))
 
 
 def _used_names(code: str, package: str) -> set[str]:
@@ -186,7 +192,7 @@ def _exports(
     """
     exports: dict[str, str] = {}
     pure = True
-    for node in ast.parse(path.read_text()).body:
+    for node in _body(path, path.stat().st_mtime_ns):
         if isinstance(node, ast.ImportFrom):
             base = _absolute(node, package)
             names = {alias.asname or alias.name: alias.name for alias in node.names}
@@ -201,6 +207,11 @@ def _exports(
         name for name, target in exports.items() if f"{target}.".startswith(f"{package}.{name}.")
     }
     return {name: target for name, target in exports.items() if name not in own}, pure
+
+
+@cache
+def _body(path: Path, _mtime: int) -> list[ast.stmt]:
+    return ast.parse(path.read_text()).body
 
 
 def _package(path: Path, source_root: Path) -> str:

@@ -7,13 +7,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from signalbook.claims import MIME, VERDICTS
+from signalbook.claims import VERDICTS
 from signalbook.files import write
 from signalbook.inventory import rows
+from signalbook.outputs import claims_in
 from signalbook.project import Project
 from signalbook.source import Source
 
-__all__ = ["Ledger", "claims_in", "collect"]
+__all__ = ["Ledger", "collect"]
 
 
 @dataclass(frozen=True)
@@ -61,21 +62,11 @@ def collect(project: Project) -> Ledger:
     return ledger
 
 
-def claims_in(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the claims in the outputs of an executed notebook, in order."""
-    return [
-        claim
-        for cell in notebook["cells"]
-        for output in cell.get("outputs", [])
-        for claim in output.get("data", {}).get(MIME, [])
-    ]
-
-
 def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``."""
     key = json.loads(project.key(chapter).read_text())
     grouped: dict[str, list[dict[str, Any]]] = {}
-    for claim in claims_in(notebook):
+    for claim in claims_in(notebook["cells"]):
         grouped.setdefault(claim["id"], []).append(claim)
     context = {
         "chapter": chapter,

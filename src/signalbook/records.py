@@ -13,11 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from signalbook import figures
 from signalbook.execute import execute
 from signalbook.files import replace
 from signalbook.keys import code_digest
-from signalbook.ledger import claims_in
+from signalbook.outputs import claims_in, figures_in
 from signalbook.project import Project
 from signalbook.source import Source
 
@@ -44,22 +43,12 @@ def make_record(
         "seconds": run.seconds,
         "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
         "parameters": {name: p.default for name, p in source.parameters.items()} | values,
-        "claims": claims_in(run.notebook),
-        "figures": {name: _thinned(csv) for name, csv in _figures(run.notebook)},
+        "claims": claims_in(run.notebook.cells),
+        "figures": {f["name"]: _thinned(f["csv"]) for f in figures_in(run.notebook.cells)},
     }
     path = project.record(chapter)
     replace(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
     return path
-
-
-def _figures(notebook: dict[str, Any]) -> list[tuple[str, str]]:
-    found = [
-        output["data"][figures.MIME]
-        for cell in notebook["cells"]
-        for output in cell.get("outputs", [])
-        if figures.MIME in output.get("data", {})
-    ]
-    return [(figure["name"], figure["csv"]) for figure in found]
 
 
 def _thinned(csv: str) -> str:

@@ -9,10 +9,11 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from signalbook import claims, figures, pages
+from signalbook import pages
 from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.ledger import Ledger
+from signalbook.outputs import CLAIMS, FIGURE, figures_in
 from signalbook.parameters import read_profile
 from signalbook.project import Project
 from signalbook.source import Source
@@ -107,7 +108,7 @@ def _merge(
             continue
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None
-        for figure in _figures(cell):
+        for figure in figures_in([cell]):
             name = f"{slug}.files/{figure['name']}.csv"
             files[name] = figure["csv"]
             cells.append(_markdown(f"{cell['id']}-data", pages.figure_links(chapter, name)))
@@ -116,14 +117,9 @@ def _merge(
     return notebook, files
 
 
-def _figures(cell: dict[str, Any]) -> list[dict[str, str]]:
-    data = (output.get("data", {}) for output in cell["outputs"])
-    return [bundle[figures.MIME] for bundle in data if figures.MIME in bundle]
-
-
 def _drop_private_types(cell: dict[str, Any]) -> None:
     for output in cell["outputs"]:
-        for mime in (figures.MIME, claims.MIME):
+        for mime in (CLAIMS, FIGURE):
             output.get("data", {}).pop(mime, None)
 
 

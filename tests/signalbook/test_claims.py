@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from signalbook import claims
+from signalbook.outputs import CLAIMS
 
 WHY = "for the test"
 yes = claims.level(1.0, 1.0, tolerance=0.1, reason=WHY)
@@ -84,7 +85,7 @@ def test_report_is_table_and_strict_json():
         claim(no, instead=claims.Instead("repair", yes), counterexample="n = 2"),
     )
     bundle = made._repr_mimebundle_()
-    data = json.loads(json.dumps(bundle[claims.MIME], allow_nan=False))
+    data = json.loads(json.dumps(bundle[CLAIMS], allow_nan=False))
     assert [entry["verdict"] for entry in data] == ["holds", "fails as printed"]
     assert "a &lt; b &amp; c" in bundle["text/html"]
     assert "Repaired" in bundle["text/html"]
