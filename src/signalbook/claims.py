@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -282,23 +283,20 @@ def show(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
+def typeset(text: str) -> str:
+    """Text as HTML, with ``$...$`` as a formula.
+
+    >>> typeset("$a < b$ & c")
+    '<span class="math notranslate nohighlight">\\\\(a &lt; b\\\\)</span> &amp; c'
+    """
+    formula = r'<span class="math notranslate nohighlight">\\(\1\\)</span>'
+    return re.sub(r"\$([^$]+)\$", formula, html.escape(text))
+
+
 def _row(entry: Mapping[str, Any]) -> str:
-    notes = [f"<em>Tolerance:</em> {html.escape(entry['reason'])}"]
-    if entry["counterexample"]:
-        notes.append(f"<em>Counterexample:</em> {html.escape(entry['counterexample'])}")
-    if instead := entry["instead"]:
-        word = "Repaired" if entry["verdict"] == "fails as printed" else "Sharper"
-        notes.append(
-            f"<em>{word}:</em> {html.escape(instead['statement'])}"
-            f" (measured {html.escape(show(instead['measured']))})"
-        )
-    for name, check in entry["readings"].items():
-        outcome = "passes" if check["passed"] else "does not pass"
-        notes.append(f"<em>Reading “{html.escape(name)}”:</em> {outcome}")
-    if entry["verdict"] == "not run at this scale":
-        notes.append(f"<em>Needs:</em> {html.escape(entry['scale'])}")
-    statement = html.escape(entry["statement"]) + "".join(
-        f'<div class="sb-note">{note}</div>' for note in notes
+    statement = typeset(entry["statement"]) + "".join(
+        f'<div class="sb-note"><em>{word}:</em> {typeset(note)}</div>'
+        for word, note in _notes(entry)
     )
     numbers = "".join(
         f"<td>{html.escape(show(entry[key]))}</td>"
@@ -308,6 +306,21 @@ def _row(entry: Mapping[str, Any]) -> str:
         f'<tr><th scope="row">{entry["id"]}</th><td>{badge(entry["verdict"])}</td>'
         f"<td>{statement}</td>{numbers}</tr>"
     )
+
+
+def _notes(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What stands under a statement in the table, each with the word before it."""
+    notes = [("Tolerance", entry["reason"])]
+    if entry["counterexample"]:
+        notes.append(("Counterexample", entry["counterexample"]))
+    if instead := entry["instead"]:
+        word = "Repaired" if entry["verdict"] == "fails as printed" else "Sharper"
+        notes.append((word, f"{instead['statement']} (measured {show(instead['measured'])})"))
+    for name, check in entry["readings"].items():
+        notes.append((f"Reading “{name}”", "passes" if check["passed"] else "does not pass"))
+    if entry["verdict"] == "not run at this scale":
+        notes.append(("Needs", entry["scale"]))
+    return notes
 
 
 def _near(

@@ -183,24 +183,30 @@ def _measured(entry: Mapping[str, Any] | None) -> str:
 
 
 def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
-    sections = []
-    for entry in ledger.entries:
-        for claim in entry["checks"]:
-            if claim["verdict"] != "fails as printed":
-                continue
-            repair = claim["instead"]
-            sections.append(
-                f"## {entry['id']}: {rows()[entry['id']].title}\n\n"
-                f"- **Printed.** {claim['statement']}\n"
-                f"- **Counterexample.** {claim['counterexample']}\n"
-                f"- **Repair.** {repair['statement']} Tested the same way: measured "
-                f"{show(repair['measured'])}, tolerance {show(repair['tolerance'])}.\n"
-                f"- **Chapter.** [{titles[entry['chapter']]}](../chapters/{entry['chapter']})\n"
-            )
-    found = "\n".join(sections) or "No statement has failed so far.\n"
+    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    sections = [
+        f"## {entry['id']}: {rows()[entry['id']].title}\n\n"
+        f"From the chapter [{titles[entry['chapter']]}](../chapters/{entry['chapter']}).\n\n"
+        + "\n".join(
+            _erratum(claim) for claim in entry["checks"] if claim["verdict"] == "fails as printed"
+        )
+        for entry in failing
+    ]
     return (
         "# Errata\n\nStatements that fail as printed: what is wrong, a counterexample, and a "
-        "repair that passes the same test. Each is computed anew with every build.\n\n" + found
+        "repair that passes the same test. Each is computed anew with every build.\n\n"
+        + ("\n".join(sections) or "No statement has failed so far.\n")
+    )
+
+
+def _erratum(claim: Mapping[str, Any]) -> str:
+    repair = claim["instead"]
+    tolerance = "" if repair["tolerance"] is None else f", tolerance {show(repair['tolerance'])}"
+    return (
+        f"**Printed**\n: {claim['statement']}\n\n"
+        f"**Counterexample**\n: {claim['counterexample']}\n\n"
+        f"**Repair**\n: {repair['statement']} *Tested the same way: measured "
+        f"{show(repair['measured'])}{tolerance}.*\n"
     )
 
 
@@ -210,10 +216,22 @@ def _summary(ledger: Ledger) -> str:
         for verdict, count in ledger.counts().items()
         if count
     )
-    settled = len(ledger.entries)
+    failing = [
+        f'<a href="chapters/{entry["chapter"]}.html">{entry["id"]}</a>'
+        for entry in ledger.entries
+        if entry["verdict"] == "fails as printed"
+        and {"theorem", "corollary", "proposition"} & set(rows()[entry["id"]].kind.split())
+    ]
+    headline = (
+        f"<p>Among the theorems, propositions and corollaries that fail as printed, each with a "
+        f"counterexample and a repair: {', '.join(failing)}.</p>"
+        if failing
+        else ""
+    )
     return (
-        f"Of {len(rows())} statements, figures and tables, {settled} have a verdict:\n\n"
-        + _raw(f'<ul class="sb-summary">{items}</ul>')
+        f"Of {len(rows())} statements, figures and tables, {len(ledger.entries)} have a "
+        "verdict:\n\n"
+        + _raw(f'<ul class="sb-summary">{items}</ul>{headline}')
         + "\n"
     )
 
