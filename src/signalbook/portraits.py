@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from signalprop import Activation, KernelMap
+from signalprop import Activation, KernelMap, theory
 
-__all__ = ["Portrait", "draw"]
+__all__ = ["Portrait", "bound", "draw", "interactive"]
 
 HEADS = ("activation", "kernel map and iteration", "distance to the fixed point")
 
@@ -28,6 +30,25 @@ class Portrait:
     phi: Activation
     rho0: float
     bound: np.ndarray[Any, Any]
+
+
+def bound(kernel: KernelMap, rho0: float, depth: int) -> np.ndarray[Any, Any]:
+    """Return the bound of ``|rho_l - rho*|``, l = 0..depth, that holds in the case of the map.
+
+    The printed one of KER Theorem 5.11 in cases 2 and 3, the repaired one in cases 1 and 4.
+    """
+    layers, point = np.arange(depth + 1), kernel.fixed_point()
+    value, slope = float(point.value), float(point.multiplier)
+    at_zero, at_one = float(kernel(0.0)), float(kernel.derivative(1.0))
+    match theory.ker_theorem_5_11_case(at_zero, at_one):
+        case 2:
+            result = theory.ker_theorem_5_11_2(rho0, layers, slope)
+        case 3:
+            slope_at_zero = float(kernel.derivative(0.0))
+            result = theory.ker_theorem_5_11_3(rho0, layers, at_zero, slope_at_zero)
+        case _:
+            result = theory.ker_theorem_5_11_4_repaired(rho0, layers, value, slope)
+    return np.asarray(result)
 
 
 def draw(portraits: list[Portrait]) -> tuple[Any, pd.DataFrame]:
@@ -55,8 +76,8 @@ def _draw_row(portrait: Portrait, axes: Any) -> pd.DataFrame:
     star = float(kernel.fixed_point().value)
     axes[1].plot(star, star, "ko", clip_on=False)
     distance = kernel.approach(portrait.rho0, depth)
-    axes[2].semilogy(np.where(distance > 1e-14, distance, np.nan), label="distance")
-    axes[2].semilogy(portrait.bound, label="bound")
+    for label, values in (("distance", distance), ("bound", portrait.bound)):
+        axes[2].semilogy(np.where(values > 1e-14, values, np.nan), label=label)
     return pd.DataFrame(
         {
             "case": portrait.title,
@@ -66,3 +87,46 @@ def _draw_row(portrait: Portrait, axes: Any) -> pd.DataFrame:
             "bound": portrait.bound,
         }
     )
+
+
+class Embedded:
+    """Data for a script of the page, invisible in itself."""
+
+    def __init__(self, name: str, data: Any) -> None:
+        self.name, self.data = name, data
+
+    def _repr_html_(self) -> str:
+        text = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+        return f'<script type="application/json" id="{self.name}">{text}</script>'
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {len(self.data)} entries"
+
+
+def interactive(activations: Mapping[str, Activation], gains: Sequence[float]) -> Embedded:
+    """Return the maps of the activations at each gain, as ``assets/phase-portrait.js`` reads them.
+
+    Each standardized: ``(1 - kappa(1 - gap)) / gap^power`` at equal steps of the angle ``acos(1 -
+    gap)``, where it is smooth; ``power`` is 1, or 1/2 for an activation with jumps.
+    """
+    return Embedded(
+        "phase-portrait-maps",
+        {
+            name: {f"{gain:g}": _tabulate(phi.gained(gain)) for gain in gains}
+            for name, phi in activations.items()
+        },
+    )
+
+
+def _tabulate(phi: Activation, steps: int = 96) -> dict[str, Any]:
+    kernel = KernelMap(phi.standardized())
+    slope = float(kernel.derivative(1.0))
+    power = 1.0 if np.isfinite(slope) else 0.5
+    gaps = 2 * np.sin(np.linspace(0, np.pi, steps + 1) / 2) ** 2
+    gaps[0] = 1e-20  # the limit
+    return {
+        "mean": round(abs(phi.mean) / np.sqrt(phi.variance), 13),
+        "slope": slope if np.isfinite(slope) else None,
+        "power": power,
+        "values": [float(f"{v:.9g}") for v in kernel.complement(gaps) / gaps**power],
+    }
