@@ -52,7 +52,7 @@ def orth_lemma_4_sharp(vhat: Any, n: int) -> Any:
     return np.sqrt(n * (n - 1)) * np.asarray(vhat, dtype=float)[()]
 
 
-def constant_of_lemma_8(n: int) -> float:
+def constant_of_lemma_8(n: Any) -> Any:
     """Return ``2 n / (n + 2)``, the largest constant that ORTH Lemma 8 may have in place of 2/3.
 
     Why it is right: the proof ends with it, and for spectra close to the flat one it is attained
