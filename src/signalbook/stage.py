@@ -21,6 +21,7 @@ from signalbook.source import Source
 __all__ = ["stage"]
 
 PROSE = ("_config.yml", "_toc.yml", "index.md", "references.bib", "pages", "assets")
+LONG = 14  # lines of a code cell that a page shows unfolded
 LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
 MATHJAX = "sphinx-mathjax-offline/static/mathjax/tex-svg-full.js"
 
@@ -106,6 +107,7 @@ def _merge(
         if cell["cell_type"] != "code":
             cell["source"] = LINK.sub(r"](\1\2)", cell["source"])
             continue
+        _fold(cell)
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None
         for figure in figures_in([cell]):
@@ -115,6 +117,15 @@ def _merge(
         _drop_private_types(cell)
     notebook["cells"] = cells
     return notebook, files
+
+
+def _fold(cell: dict[str, Any]) -> None:
+    """Fold away the code of a long cell: a page tells a result, its code is one click off."""
+    tags = cell["metadata"].setdefault("tags", [])
+    if cell["source"].count("\n") >= LONG and not {"parameters", "hide-input", "remove-cell"} & set(
+        tags
+    ):
+        tags.append("hide-input")
 
 
 def _drop_private_types(cell: dict[str, Any]) -> None:
