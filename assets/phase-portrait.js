@@ -63,7 +63,7 @@
   }
 
   // Drawing: both pictures are 320 units wide, with the same frame.
-  const LEFT = 44, RIGHT = 310, TOP = 10, BOTTOM = 276;
+  const LEFT = 54, RIGHT = 310, TOP = 10, BOTTOM = 276;
   const scale = (low, high, from, to) => (v) => from + (v - low) / (high - low) * (to - from);
   const line = (points, name) =>
     `<polyline class="${name}" points="${points.map((p) => p.map((c) => c.toFixed(2)).join(",")).join(" ")}"/>`;
