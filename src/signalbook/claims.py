@@ -88,7 +88,8 @@ def bound(
 ) -> Check:
     """``left <= right`` everywhere, up to an absolute ``tolerance`` (rounding, sampling).
 
-    ``measured`` is the largest ``left / right``, the tightness of the bound, where right > 0.
+    ``measured`` is the largest ``left / right``, the tightness of the bound, over the entries with
+    a positive right side; the largest ``left - right`` if there is none.
 
     >>> bound([1.0, 2.0], [2.0, 2.5], reason="exact arithmetic").measured
     0.8
@@ -96,8 +97,8 @@ def bound(
     left, right = np.broadcast_arrays(_numbers(left, "left"), _numbers(right, "right"))
     positive = right > 0
     with np.errstate(over="ignore"):  # a ratio to next to nothing may be infinite
-        ratios = left[positive] / right[positive]
-    tightness = float(np.max(ratios)) if positive.any() else math.nan
+        ratios = left[positive] / right[positive] if positive.any() else left - right
+    tightness = float(np.max(ratios))
     passed = bool(np.all(left <= right + tolerance))
     return Check("bound", passed, tightness, 1.0, tolerance, reason, error=error)
 
@@ -186,7 +187,9 @@ class Claim:
     - ``instead`` repairs a statement that fails, or sharpens one that holds;
     - ``counterexample`` is explicit and comes with a failing statement;
     - ``readings`` are the checks of each way to read a text that leaves it open;
-    - ``scale`` says what a run must reach before the check decides; ``at_scale`` whether it did.
+    - ``scale`` says what a run must reach before the check decides; ``at_scale`` whether it did;
+    - ``in_proof`` marks a display of a proof: a slip there goes to the errata, but the verdict of
+      the ID is that of the statement.
     """
 
     id: str
@@ -197,6 +200,7 @@ class Claim:
     readings: Mapping[str, Check] = field(default_factory=dict)
     scale: str = ""
     at_scale: bool = True
+    in_proof: bool = False
 
     @property
     def verdict(self) -> str:
@@ -224,6 +228,7 @@ class Claim:
             "instead": instead and {"statement": instead.statement, **_check_data(instead.check)},
             "readings": {name: _check_data(check) for name, check in self.readings.items()},
             "scale": self.scale,
+            "in_proof": self.in_proof,
         }
 
 
@@ -311,6 +316,8 @@ def _row(entry: Mapping[str, Any]) -> str:
 def _notes(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What stands under a statement in the table, each with the word before it."""
     notes = [("Tolerance", entry["reason"])]
+    if entry["in_proof"]:
+        notes.append(("In the proof", "a slip here leaves the statement as it is"))
     if entry["counterexample"]:
         notes.append(("Counterexample", entry["counterexample"]))
     if instead := entry["instead"]:

@@ -63,7 +63,10 @@ def collect(project: Project) -> Ledger:
 
 
 def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``."""
+    """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
+
+    Displays of a proof have a say only where an ID has no other claims.
+    """
     key = json.loads(project.key(chapter).read_text())
     grouped: dict[str, list[dict[str, Any]]] = {}
     for claim in claims_in(notebook["cells"]):
@@ -74,10 +77,12 @@ def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[s
         "parameters": key["parameters"],
         "seed": key["parameters"].get("seed"),
     }
-    return {
-        name: max(claims, key=lambda c: VERDICTS.index(c["verdict"])) | context | {"checks": claims}
-        for name, claims in grouped.items()
-    }
+    entries = {}
+    for name, claims in grouped.items():
+        deciding = [claim for claim in claims if not claim["in_proof"]] or claims
+        worst = max(deciding, key=lambda claim: VERDICTS.index(claim["verdict"]))
+        entries[name] = worst | context | {"checks": claims}
+    return entries
 
 
 def _disagreements(settles: dict[str, str], entries: dict[str, dict[str, Any]]) -> list[str]:

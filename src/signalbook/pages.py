@@ -137,7 +137,8 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
         numbers = f"<td>{_esc(_published(entry))}</td><td>{_esc(_measured(entry))}</td>"
         body.append(
             f'<tr id="{row.id.lower()}" data-document="{row.document}" data-kind="{_esc(row.kind)}"'
-            f' data-verdict="{verdict}"><th scope="row">{row.id}</th><td>{badge(verdict)}</td>'
+            f' data-verdict="{verdict}"><th scope="row">{row.id}</th>'
+            f"<td>{badge(verdict)}{_slip(entry)}</td>"
             f"<td>{_esc(row.title)}</td><td>{_esc(row.kind)}</td>{numbers}<td>{chapter}</td></tr>"
         )
     filters = "".join(
@@ -163,6 +164,13 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     )
 
 
+def _slip(entry: Mapping[str, Any] | None) -> str:
+    """A note at a statement that stands although a display of its proof does not."""
+    if entry is None or entry["verdict"] == "fails as printed" or not _failing(entry):
+        return ""
+    return '<div class="sb-note"><a href="errata.html">slip in the proof</a></div>'
+
+
 def _select(name: str, options: Sequence[str]) -> str:
     choices = "".join(f'<option value="{_esc(o)}">{_esc(o)}</option>' for o in options)
     return (
@@ -183,13 +191,11 @@ def _measured(entry: Mapping[str, Any] | None) -> str:
 
 
 def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
-    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    failing = [entry for entry in ledger.entries if _failing(entry)]
     sections = [
         f"## {entry['id']}: {rows()[entry['id']].title}\n\n"
         f"From the chapter [{titles[entry['chapter']]}](../chapters/{entry['chapter']}).\n\n"
-        + "\n".join(
-            _erratum(claim) for claim in entry["checks"] if claim["verdict"] == "fails as printed"
-        )
+        + "\n".join(_erratum(claim) for claim in _failing(entry))
         for entry in failing
     ]
     return (
@@ -199,11 +205,15 @@ def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
     )
 
 
+def _failing(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [claim for claim in entry["checks"] if claim["verdict"] == "fails as printed"]
+
+
 def _erratum(claim: Mapping[str, Any]) -> str:
     repair = claim["instead"]
     tolerance = "" if repair["tolerance"] is None else f", tolerance {show(repair['tolerance'])}"
     return (
-        f"**Printed**\n: {claim['statement']}\n\n"
+        f"**Printed{' in the proof' if claim['in_proof'] else ''}**\n: {claim['statement']}\n\n"
         f"**Counterexample**\n: {claim['counterexample']}\n\n"
         f"**Repair**\n: {repair['statement']} *Tested the same way: measured "
         f"{show(repair['measured'])}{tolerance}.*\n"
@@ -230,9 +240,7 @@ def _summary(ledger: Ledger) -> str:
     )
     return (
         f"Of {len(rows())} statements, figures and tables, {len(ledger.entries)} have a "
-        "verdict:\n\n"
-        + _raw(f'<ul class="sb-summary">{items}</ul>{headline}')
-        + "\n"
+        "verdict:\n\n" + _raw(f'<ul class="sb-summary">{items}</ul>{headline}') + "\n"
     )
 
 

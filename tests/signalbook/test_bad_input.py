@@ -130,3 +130,17 @@ def test_nothing_executed_is_an_empty_ledger(book):
     ledger = collect(Project(book.root))
     assert ledger.entries == []
     assert ledger.counts()["still to come"] == 340
+
+
+def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
+    claim = """claims.Claim("ORTH-X1", "A display.", claims.bound(2.0, 1.0, reason="exact"),
+        instead=claims.Instead("Its repair.", claims.bound(1.0, 1.0, reason="exact")),
+        counterexample="2 > 1", in_proof=True)"""
+    path = book.chapter(A, "ORTH-X1")
+    path.write_text(path.read_text().replace("claims.report(\n", f"claims.report(\n    {claim},\n"))
+    book.run("book")
+    (entry,) = book.ledger()
+    assert entry["verdict"] == "holds"
+    site = book.root / "_build" / "site" / "pages"
+    assert "in the proof" in (site / "errata.html").read_text()
+    assert "slip in the proof" in (site / "ledger.html").read_text()
