@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import signalprop.data
+from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.parameters import read_profile, resolve
 from signalbook.project import Project
@@ -82,8 +83,16 @@ def key(project: Project, chapter: str, profile: str) -> dict[str, Any]:
         "code": code_digest(project, source),
         "constraints": _digest((project.root / "constraints.txt").read_text()),
         "data": {name: signalprop.data.digest(name) for name in source.data},
+        "reads": {name: _read(project, chapter, name) for name in source.reads},
         "record": _digest(record.read_text()) if record.is_file() else None,
     }
+
+
+def _read(project: Project, chapter: str, name: str) -> str:
+    path = project.root / name
+    if not path.is_file():
+        raise BookError(f"{chapter} reads {name}, which is not there")
+    return _digest(path.read_text())
 
 
 def values(project: Project, source: Source, chapter: str, profile: str) -> dict[str, Any]:

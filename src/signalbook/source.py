@@ -15,7 +15,7 @@ from signalbook.parameters import Parameter, declared
 
 __all__ = ["Source"]
 
-FIELDS = {"settles", "data", "seconds", "time_limit"}
+FIELDS = {"settles", "data", "reads", "seconds", "time_limit"}
 
 
 @dataclass
@@ -54,6 +54,11 @@ class Source:
     def data(self) -> list[str]:
         """The data sets that it loads."""
         return list(self.matter.get("data") or [])
+
+    @property
+    def reads(self) -> list[str]:
+        """The files of the project that it reads, by their path from the root."""
+        return list(self.matter.get("reads") or [])
 
     @property
     def seconds(self) -> float:
