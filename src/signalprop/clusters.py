@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ._arrays import on_tensors
+from signalprop._arrays import on_tensors
 
 __all__ = ["ClusterTree", "gram_angles", "gram_norms", "literal_tree", "transform"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from .sphere import PairRule, pair_rule
+from signalprop.meanfield.sphere import PairRule, pair_rule
 
 __all__ = ["FixedPoint", "fixed_point"]
 

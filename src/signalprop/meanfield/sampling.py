@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from .._arrays import on_tensors
-from ..random import Stream, as_stream
+from signalprop._arrays import on_tensors
+from signalprop.random import Stream, as_stream
 
 __all__ = ["gram_map", "gram_path"]
 

@@ -1,10 +1,10 @@
 """Statistics of random runs: intervals, slopes, rates, two-sample tests, sequential means."""
 
-from .intervals import Estimate, batch_means, mean_interval, per_test_error
-from .rates import Rate, exponential_rate, power_rate
-from .sequential import SequentialEstimate, sequential_mean
-from .slopes import Slope, exponent, slope
-from .two_sample import TwoSample, energy_test, ks_test, projected_ks_test
+from signalprop.stats.intervals import Estimate, batch_means, mean_interval, per_test_error
+from signalprop.stats.rates import Rate, exponential_rate, power_rate
+from signalprop.stats.sequential import SequentialEstimate, sequential_mean
+from signalprop.stats.slopes import Slope, exponent, slope
+from signalprop.stats.two_sample import TwoSample, energy_test, ks_test, projected_ks_test
 
 __all__ = [
     "Estimate",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._arrays import as_tensor
+from signalprop._arrays import as_tensor
 
 __all__ = ["check_level", "floats", "positive_floats", "t_quantile"]
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from ..random import Stream, as_stream
-from ._sample import Floats, check_level, floats, t_quantile
+from signalprop.random import Stream, as_stream
+from signalprop.stats._sample import Floats, check_level, floats, t_quantile
 
 __all__ = ["Estimate", "batch_means", "mean_interval", "per_test_error"]
 

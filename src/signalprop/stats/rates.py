@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._sample import Floats, floats, positive_floats
-from .intervals import Estimate
-from .slopes import slope
+from signalprop.stats._sample import Floats, floats, positive_floats
+from signalprop.stats.intervals import Estimate
+from signalprop.stats.slopes import slope
 
 __all__ = ["Rate", "exponential_rate", "power_rate"]
 

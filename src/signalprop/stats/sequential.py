@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._sample import Floats, check_level, floats
-from .intervals import Estimate, mean_interval
+from signalprop.stats._sample import Floats, check_level, floats
+from signalprop.stats.intervals import Estimate, mean_interval
 
 __all__ = ["SequentialEstimate", "sequential_mean"]
 

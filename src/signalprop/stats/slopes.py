@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ._sample import Floats, floats, positive_floats, t_quantile
-from .intervals import Estimate, mean_interval
+from signalprop.stats._sample import Floats, floats, positive_floats, t_quantile
+from signalprop.stats.intervals import Estimate, mean_interval
 
 __all__ = ["Slope", "exponent", "slope"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from ..random import Stream, as_stream
-from ._sample import Floats, floats
+from signalprop.random import Stream, as_stream
+from signalprop.stats._sample import Floats, floats
 
 __all__ = ["TwoSample", "energy_test", "ks_test", "projected_ks_test"]
 

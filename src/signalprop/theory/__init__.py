@@ -3,11 +3,11 @@
 They know nothing of the simulators: tests introduce the one to the other.
 """
 
-from .contraction import *  # noqa: F403
-from .decomposed import *  # noqa: F403
-from .gaussian_approximation import *  # noqa: F403
-from .hermite import *  # noqa: F403
-from .kernels import *  # noqa: F403
-from .meanfield import *  # noqa: F403
-from .mixing import *  # noqa: F403
-from .orthogonality import *  # noqa: F403
+from signalprop.theory.contraction import *  # noqa: F403
+from signalprop.theory.decomposed import *  # noqa: F403
+from signalprop.theory.gaussian_approximation import *  # noqa: F403
+from signalprop.theory.hermite import *  # noqa: F403
+from signalprop.theory.kernels import *  # noqa: F403
+from signalprop.theory.meanfield import *  # noqa: F403
+from signalprop.theory.mixing import *  # noqa: F403
+from signalprop.theory.orthogonality import *  # noqa: F403

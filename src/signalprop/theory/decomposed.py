@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._arrays import on_tensors
+from signalprop._arrays import on_tensors
 
 __all__ = [
     "dec_contribution",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from signalprop.theory.orthogonality import contraction_at_orthogonality, orth_theorem_1
+from signalprop.theory.orthogonality import orth_theorem_1, stationary_gap
 
 __all__ = [
     "gaussian_wasserstein",
@@ -90,14 +90,12 @@ def stationary_wasserstein(n: int, d: Any) -> Any:
     """Return the mean of :func:`wasserstein_to_gaussian` deep in the chain, to order 1/d.
 
     ``(n - 1) (n + 2)^2 / (16 (n + 1) d)``. Why it is right: near orthogonality each term is
-    ``n (s_i - 1/n)^2 / 4``, so the sum is n/4 times the mean squared gap, whose noise of
-    ``(1 - 1/n) / d`` a layer is summed over layers (see ``stationary_gap``).
+    ``n (s_i - 1/n)^2 / 4``, so the sum is n/4 times the mean squared gap of ``stationary_gap``.
 
     >>> round(float(stationary_wasserstein(2, 1)), 12)
     0.333333333333
     """
-    mean_square = (1 - 1 / n) / (1 - contraction_at_orthogonality(n) ** 2) / np.asarray(d)
-    return n / 4 * mean_square
+    return n / 4 * stationary_gap(n, d, "mean square")
 
 
 def _root(covariance: Any) -> Floats:

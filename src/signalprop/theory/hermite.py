@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._arrays import on_tensors
+from signalprop._arrays import on_tensors
 
 __all__ = ["hermite_tail", "mehler_kernel"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .._arrays import on_tensors
+from signalprop._arrays import on_tensors
 
 __all__ = [
     "ker_corollary_5_10",
