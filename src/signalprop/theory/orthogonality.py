@@ -134,7 +134,9 @@ def contraction_at_orthogonality(n: int) -> float:
 
 
 def stationary_gap(n: int, d: Any, moment: str = "mean") -> Any:
-    """Return the gap deep in the chain to leading order in 1/d: its ``"mean"`` or ``"mean log"``.
+    """Return a moment of the gap deep in the chain, to leading order in 1/d.
+
+    It is the ``"mean"``, the ``"mean square"`` or the ``"mean log"``.
 
     Not in the paper, which gives its order ``1/sqrt d`` only. Why it is right: near orthogonality
     the gap matrix ``H^T H - I/n`` obeys ``X' = n/(n+2) X + noise``, with noise of mean square
@@ -148,11 +150,13 @@ def stationary_gap(n: int, d: Any, moment: str = "mean") -> Any:
     freedom = (n - 1) * (n + 2) / 2
     mean_square = (1 - 1 / n) / (1 - contraction_at_orthogonality(n) ** 2) / np.asarray(d)
     scale = np.sqrt(mean_square / freedom)
+    if moment == "mean square":
+        return mean_square
     if moment == "mean":
         return scale * np.sqrt(2) * np.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
     if moment == "mean log":
         return np.log(scale) + (digamma(freedom / 2) + np.log(2)) / 2
-    raise ValueError(f"moment must be 'mean' or 'mean log', got {moment!r}")
+    raise ValueError(f"moment must be 'mean', 'mean square' or 'mean log', got {moment!r}")
 
 
 def stationary_cosine(n: int, d: Any) -> Any:

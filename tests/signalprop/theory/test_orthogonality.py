@@ -73,7 +73,8 @@ def test_stationary_gap_is_that_of_wide_chains(n):
     chain = sp.Chain(d, layers=[NORMALIZE])
     h = chain.run(sp.inputs.orthogonal(n), 15, runs, STREAM.child("stationary", n)).final()
     gap = sp.orthogonality_gap(h).numpy()
-    for values, moment in [(gap, "mean"), (np.log(gap), "mean log")]:
+    moments = {"mean": gap, "mean square": gap**2, "mean log": np.log(gap)}
+    for moment, values in moments.items():
         error = values.std() / np.sqrt(runs)
         expected = theory.stationary_gap(n, d, moment)
         # leading order: relative corrections of order n / d
