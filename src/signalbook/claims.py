@@ -89,7 +89,7 @@ def bound(
     """``left <= right`` everywhere, up to an absolute ``tolerance`` (rounding, sampling).
 
     ``measured`` is the largest ``left / right``, the tightness of the bound, over the entries with
-    a positive right side; the largest ``left - right`` if there is none.
+    a positive right side; if there is none, the largest ``left - right``, published as 0.
 
     >>> bound([1.0, 2.0], [2.0, 2.5], reason="exact arithmetic").measured
     0.8
@@ -97,10 +97,11 @@ def bound(
     left, right = np.broadcast_arrays(_numbers(left, "left"), _numbers(right, "right"))
     positive = right > 0
     with np.errstate(over="ignore"):  # a ratio to next to nothing may be infinite
-        ratios = left[positive] / right[positive] if positive.any() else left - right
-    tightness = float(np.max(ratios))
+        measures = left[positive] / right[positive] if positive.any() else left - right
+    published = 1.0 if positive.any() else 0.0
     passed = bool(np.all(left <= right + tolerance))
-    return Check("bound", passed, tightness, 1.0, tolerance, reason, error=error)
+    worst = float(np.max(measures))
+    return Check("bound", passed, worst, published, tolerance, reason, error=error)
 
 
 def level(

@@ -12,7 +12,9 @@ from signalprop import KernelMap
 from signalprop import activations as A
 
 
-@pytest.mark.parametrize("phi", [A.tanh, A.sigmoid, A.relu, A.exp, A.gelu, A.step], ids=str)
+@pytest.mark.parametrize(
+    "phi", [A.tanh, A.sigmoid, A.relu, A.exp, A.gelu, A.step], ids=lambda phi: phi.name
+)
 @pytest.mark.parametrize("rho0", [-0.9, 0.0, 0.999])
 def test_the_bound_of_each_case_holds(phi, rho0):
     kernel = KernelMap(phi.normalized())
