@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
-from signalprop.kernels.closed import Arcsine, Exponential, Hinge, Kernel, Series, Sinh
+from signalprop.kernels.closed import Arcsine, Exponential, Hinge, Kernel, Ramp, Series, Sinh, Step
 from signalprop.kernels.hermite import hermite_coefficients, hermite_series
 from signalprop.kernels.quadrature import gaussian_expectation
 
@@ -242,6 +242,10 @@ def _hinge_kernel(gain: float, threshold: float, left: float) -> Kernel:
     return Hinge(threshold / a, left * a, (1 - left) * a)
 
 
+def _relu_kernel(gain: float) -> Kernel:
+    return Ramp(kink=abs(gain))
+
+
 def _exp_kernel(gain: float) -> Kernel:
     return Exponential(gain**2)
 
@@ -259,10 +263,9 @@ def _sign_kernel(gain: float) -> Kernel:
 
 
 def _step_kernel(gain: float) -> Kernel:
-    return Arcsine(1.0, factor=0.25)
+    return Step()
 
 
-_relu_kernel = functools.partial(_hinge_kernel, threshold=0.0, left=0.0)
 _identity_kernel = functools.partial(_polynomial_kernel, coefficients=(0.0, 1.0))
 _cube_kernel = functools.partial(_polynomial_kernel, coefficients=(0.0, 3.0, 0.0, math.sqrt(6)))
 

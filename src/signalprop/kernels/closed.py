@@ -11,7 +11,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["Arcsine", "Exponential", "Hinge", "Kernel", "Series", "Sinh", "angle_of", "horner"]
+__all__ = [
+    "Arcsine",
+    "Exponential",
+    "Hinge",
+    "Kernel",
+    "Ramp",
+    "Series",
+    "Sinh",
+    "Step",
+    "angle_of",
+    "horner",
+]
 
 
 class Kernel(Protocol):
@@ -145,6 +156,18 @@ class Arcsine:
 
 
 @dataclass(frozen=True)
+class Step(Arcsine):
+    """The kernel of the Heaviside step, which vanishes at -1 with its constant 1/4 added."""
+
+    slope: float = 1.0
+    factor: float = 0.25
+
+    def whole(self, rho: Tensor) -> Tensor:
+        """Return the kernel with its constant, to relative accuracy near -1 too."""
+        return angle_of(1 + rho) / (2 * math.pi)
+
+
+@dataclass(frozen=True)
 class Hinge:
     """The kernel of ``left x + kink max(x - threshold, 0)``: all ReLUs, with any threshold t.
 
@@ -218,6 +241,23 @@ class Hinge:
                 angle,
             )
         return slope_at_one * delta - self.kink**2 * pair
+
+
+@dataclass(frozen=True)
+class Ramp(Hinge):
+    """The kernel of ``kink max(x, 0)``, which vanishes at -1 with its constant added."""
+
+    threshold: float = 0.0
+    left: float = 0.0
+    kink: float = 1.0
+
+    def whole(self, rho: Tensor) -> Tensor:
+        """Return the kernel with its constant, to relative accuracy near -1 too.
+
+        It is ``sin(v) - v cos(v)`` of the angle v between x and -y, in the terms of `complement`.
+        """
+        angle = angle_of(1 + rho)
+        return self.kink**2 * (angle * (1 + rho) - angle_minus_sine(angle)) / (2 * math.pi)
 
 
 _NODES, _WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(56))

@@ -13,7 +13,7 @@ from torch import Tensor
 from signalprop._arrays import Array, as_tensor
 from signalprop.activations import Activation
 from signalprop.kernels import dynamics
-from signalprop.kernels.closed import Kernel, Series
+from signalprop.kernels.closed import Kernel, Ramp, Series, Step
 from signalprop.kernels.hermite import hermite_coefficients
 from signalprop.kernels.interpolated import interpolate
 
@@ -28,8 +28,9 @@ class KernelMap:
     Closed forms where there are (:mod:`signalprop.kernels.closed`), else an interpolant that is
     computed with the first map of the activation and shared by all its scaled and shifted versions.
     Values are float64, in the shape of the input, with an error of at most 1e-12 of
-    ``kappa(|rho|)``; arguments outside ``[-1, 1]`` are a ``ValueError`` (up to rounding of their
-    type). Everything about depth needs ``kappa(1) = 1``: take ``phi.normalized()``.
+    ``kappa(|rho|)`` (of ``kappa(rho)`` itself for ReLU and step, which vanish at -1). Arguments
+    outside ``[-1, 1]`` are a ``ValueError`` (up to rounding of their type). Everything about depth
+    needs ``kappa(1) = 1``: take ``phi.normalized()``.
 
     >>> from signalprop.activations import relu
     >>> k = KernelMap(relu.normalized())
@@ -188,6 +189,8 @@ class KernelMap:
         )
 
     def _value(self, rho: Tensor) -> Tensor:
+        if isinstance(self._form, Ramp | Step) and self.activation and not self.activation.shift:
+            return self._factor * self._form.whole(rho)
         return self._constant.to(rho.device) + self._factor * self._form.centered(rho)
 
     def _slope(self, rho: Tensor) -> Tensor:

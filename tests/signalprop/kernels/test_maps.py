@@ -253,3 +253,17 @@ def test_nonlinearity_of_activations():
     assert relu == pytest.approx((math.pi - 2) / (2 * math.pi - 2), rel=1e-13)
     assert KernelMap(A.norm_relu()).nonlinearity == pytest.approx(0.0156, abs=5e-5)
     assert KernelMap(A.identity).nonlinearity == 0
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-14, 1e-9, 1e-4, 0.1, 0.9, 1.5, 2.0])
+def test_relu_and_step_keep_their_digits_where_they_vanish(gap):
+    """At ``rho = -1 + gap``, against the arc-cosine kernels of orders 1 and 0 in 50 digits."""
+    with mp.workdps(50):
+        rho = mp.mpf(float(-1 + gap))
+        angle = mp.acos(rho)
+        ramp = (mp.sin(angle) + (mp.pi - angle) * rho) / (2 * mp.pi)
+        step = (mp.pi - angle) / (2 * mp.pi)
+    for phi, exact in ((A.relu, ramp), (A.step, step), (A.relu.gained(-2.0), 4 * ramp)):
+        assert KernelMap(phi)(float(-1 + gap)) == pytest.approx(float(exact), rel=1e-13, abs=1e-40)
+    shifted = KernelMap(A.relu.centered())(float(-1 + gap))
+    assert shifted == pytest.approx(float(ramp - 1 / (2 * mp.pi)), rel=1e-12)
