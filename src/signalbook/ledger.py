@@ -30,6 +30,13 @@ class Ledger:
         counts = {verdict: found[verdict] for verdict in VERDICTS}
         return counts | {"still to come": len(rows()) - len(self.entries)}
 
+    def false_alarm(self) -> float:
+        """Return the probability, at most, that chance alone fails some true statement.
+
+        By the union bound, it is the sum of what the checks state.
+        """
+        return float(sum(check["error"] for entry in self.entries for check in entry["checks"]))
+
     def of(self, chapter: str) -> list[dict[str, Any]]:
         """The entries that one chapter settles."""
         return [entry for entry in self.entries if entry["chapter"] == chapter]

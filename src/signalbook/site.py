@@ -21,6 +21,9 @@ __all__ = ["STAMP", "build_site"]
 #: Written last: a site without it is not finished.
 STAMP = ".complete"
 
+#: How often, at most, a build may fail by chance alone.
+FALSE_ALARM = 1e-3
+
 
 def build_site(project: Project) -> Ledger:
     """Collect the ledger, stage and build the pages, and return the ledger.
@@ -81,6 +84,11 @@ def _mirror(source: Path, target: Path) -> None:
 def problems(project: Project, ledger: Ledger) -> list[str]:
     """Return everything that makes a build fail, one message each."""
     told = [f"{name}: {text}" for name, texts in ledger.problems.items() for text in texts]
+    if ledger.false_alarm() > FALSE_ALARM:
+        told.append(
+            f"the checks' `error` sum to {ledger.false_alarm():.2g}, allowed are {FALSE_ALARM:g}:"
+            " take more runs or wider tolerances, fixed before measuring"
+        )
     for chapter in project.chapters:
         path = project.failure(chapter)
         if path.is_file():

@@ -144,3 +144,9 @@ def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
     site = book.root / "_build" / "site" / "pages"
     assert "in the proof" in (site / "errata.html").read_text()
     assert "slip in the proof" in (site / "ledger.html").read_text()
+
+
+def test_checks_that_fail_by_chance_too_often(book):
+    path = book.chapter(A, "ORTH-X1")
+    path.write_text(path.read_text().replace("error=1e-15", "error=0.01"))
+    assert "`error` sum to 0.01, allowed are 0.001" in book.run("book", code=1)
