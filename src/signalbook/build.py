@@ -18,7 +18,7 @@ from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.ledger import Ledger, collect
 from signalbook.project import Project
-from signalbook.site import STAMP, build_site, problems
+from signalbook.site import NOT_EXECUTED, STAMP, build_site, problems
 from signalbook.source import Source
 
 __all__ = ["build"]
@@ -33,7 +33,7 @@ def build(project: Project, profile: str, cores: int) -> int:
         code = _run_engine(project, profile, cores, lock)
         ledger = collect(project)
         wrong = problems(project, ledger)
-        if code and not any((project.build / "failed").rglob("*.json")) and not ledger.problems:
+        if code and (not wrong or any(text.endswith(NOT_EXECUTED) for text in wrong)):
             _engine_failed(project)
         if wrong or not (project.site / STAMP).is_file():
             # The engine stops short of the site when a chapter fails; its page must say so.

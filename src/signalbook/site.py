@@ -21,6 +21,8 @@ __all__ = ["STAMP", "build_site"]
 #: Written last: a site without it is not finished.
 STAMP = ".complete"
 
+NOT_EXECUTED = "not executed"
+
 #: How often, at most, a build may fail by chance alone.
 FALSE_ALARM = 1e-3
 
@@ -94,5 +96,5 @@ def problems(project: Project, ledger: Ledger) -> list[str]:
         if path.is_file():
             told.append(f"{chapter}: {json.loads(path.read_text())['error']}")
         elif not project.executed(chapter).is_file():
-            told.append(f"{chapter}: not executed")
+            told.append(f"{chapter}: {NOT_EXECUTED}")
     return told
