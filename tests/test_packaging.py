@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import subprocess
@@ -121,6 +122,30 @@ def test_every_module_of_the_library_is_in_the_reference():
     texts = [path.read_text() for path in (ROOT / "pages" / "api").glob("*.md")]
     shown = re.findall(r"automodule:: (signalprop\S+)", "\n".join(texts))
     assert sorted(shown) == sorted(expected)
+
+
+def public_names() -> dict[str, object]:
+    """The functions and classes that a module of the library defines and has in ``__all__``.
+
+    Not those of ``closed``: `KernelMap` picks among them, and its examples are theirs.
+    """
+    found = {}
+    for info in pkgutil.walk_packages(signalprop.__path__, "signalprop."):
+        if "._" in info.name or info.name.endswith(".closed"):
+            continue
+        module = importlib.import_module(info.name)
+        for name in getattr(module, "__all__", []):
+            value = getattr(module, name)
+            if inspect.isroutine(value) or inspect.isclass(value):
+                found[f"{value.__module__}.{name}"] = value
+    return {name: value for name, value in found.items() if name.startswith("signalprop.")}
+
+
+def test_every_public_name_of_the_library_has_an_example():
+    """They run as doctests with the other tests."""
+    names = public_names()
+    assert {"signalprop.weights.gaussian", "signalprop.chains.path.Path"} <= set(names)
+    assert [name for name, value in names.items() if ">>>" not in (value.__doc__ or "")] == []
 
 
 def test_every_page_of_the_reference_is_in_the_table_of_contents():

@@ -149,6 +149,9 @@ def gram_norms(gram: Integers) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the norms of the points of an integer Gram matrix relative to the largest one.
 
     Each is right to rounding, whatever the size of the integers: Python divides them exactly.
+
+    >>> gram_norms(np.array([[10**400, 0], [0, 4 * 10**400]], dtype=object))
+    array([0.5, 1. ])
     """
     squares = np.diagonal(gram)
     return np.array([math.sqrt(square / max(squares)) for square in squares])

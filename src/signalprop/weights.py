@@ -140,7 +140,14 @@ class Law:
 
 
 def gaussian(variance: Variance = "1/d", mean: float = 0.0) -> Law:
-    """Return independent Gaussian entries (ORTH, MF, KER), centered by default."""
+    """Return independent Gaussian entries (ORTH, MF, KER), centered by default.
+
+    Given ``H`` the rows of ``W H`` are then independent ``N(0, variance * H^T H)``: all that the
+    theory needs to know of the layers before.
+
+    >>> gaussian("2/d").variance(inputs=8, outputs=4)
+    0.25
+    """
     return Law("gaussian", variance, mean)
 
 
@@ -148,6 +155,9 @@ def uniform(variance: Variance = 1.0, mean: float = 0.0) -> Law:
     """Return independent uniform entries; by default ``U[-sqrt 3, sqrt 3]``, RANK Def. 1.
 
     ``mean`` is counted in standard deviations (RANK Sec. 3.4 moves it away from 0).
+
+    >>> bool(uniform().sample(3, 4, Stream(0).runs(5)).abs().max() <= math.sqrt(3))
+    True
     """
     return Law("uniform", variance, mean)
 
@@ -156,6 +166,10 @@ def one_sided_uniform(variance: Variance = "1/(3d)") -> Law:
     """Return entries uniform on ``[0, 2 sqrt(3 variance)]``: ``U[0, 2/sqrt d]`` in RANK Fig. 6.
 
     The law of `uniform` with the same variance, moved to the positive side.
+
+    >>> w = one_sided_uniform().sample(50, 4, Stream(0).runs(1))
+    >>> bool(((w >= 0) & (w <= 2 / math.sqrt(4))).all())
+    True
     """
     return Law("uniform", variance, math.sqrt(3))
 
@@ -165,17 +179,37 @@ def orthogonal() -> Law:
 
     Why it is right: the Q factor of a Gaussian matrix is Haar once R's diagonal is made positive
     (Mezzadri 2007). Without that step the law depends on the QR routine's signs.
+
+    >>> w = orthogonal().sample(2, 5, Stream(0).runs(1))
+    >>> torch.allclose(w @ w.mT, torch.eye(2, dtype=w.dtype))
+    True
     """
     return Law("orthogonal", 1.0)
 
 
 def rademacher(variance: Variance = "1/d") -> Law:
-    """Return independent entries of one modulus and random sign (KER Prop. 5.2)."""
+    """Return independent entries of one modulus and random sign (KER Prop. 5.2).
+
+    The modulus is the standard deviation, ``1 / sqrt d`` by default.
+
+    >>> rademacher().sample(3, 4, Stream(0).runs(5)).abs().unique()
+    tensor([0.5000], dtype=torch.float64)
+    """
     return Law("rademacher", variance)
 
 
 def student_t(df: float, variance: Variance = "1/d") -> Law:
-    """Return independent Student t entries with ``df > 2`` degrees of freedom (KER Prop. 5.2)."""
+    """Return independent Student t entries with ``df > 2`` degrees of freedom (KER Prop. 5.2).
+
+    Heavy tails: moments of the order ``df`` and above are infinite. Drawn entries are divided by
+    ``sqrt(df / (df - 2))``, their standard deviation, so that the variance is the one asked for.
+
+    >>> student_t(df=3).variance(inputs=4, outputs=4)
+    0.25
+    >>> student_t(df=2)
+    Traceback (most recent call last):
+    ValueError: df must exceed 2 for the variance to exist, got 2
+    """
     return Law("student_t", variance, df=df)
 
 
@@ -183,22 +217,44 @@ def sparse(variance: Variance = "1/d") -> Law:
     """Return entries that are zero but for a fraction ``1/d`` of either sign (KER Prop. 5.2).
 
     With the variance 1/d: +1 and -1 with probability ``1/(2d)`` each, so about one a row.
+
+    >>> sparse().sample(9, 9, Stream(0).runs(1)).abs().unique()
+    tensor([0., 1.], dtype=torch.float64)
     """
     return Law("sparse", variance)
 
 
 def xavier() -> Law:
-    """Return Gaussian entries of variance ``2/(d + d')`` (Glorot and Bengio 2010)."""
+    """Return Gaussian entries of variance ``2/(d + d')`` (Glorot and Bengio 2010).
+
+    The harmonic mean of ``1/d``, which keeps the size of signals, and ``1/d'``, which keeps that of
+    gradients.
+
+    >>> xavier().variance(inputs=6, outputs=2)
+    0.25
+    """
     return Law("gaussian", "2/(d+d')")
 
 
 def he() -> Law:
-    """Return Gaussian entries of variance ``2/d`` (He et al. 2015)."""
+    """Return Gaussian entries of variance ``2/d`` (He et al. 2015).
+
+    ReLU keeps half of the second moment of a symmetric law; the 2 makes up for it.
+
+    >>> he().variance(inputs=8, outputs=4)
+    0.25
+    """
     return Law("gaussian", "2/d")
 
 
 def pytorch_default() -> Law:
-    """Return what ``torch.nn.Linear`` starts from: entries uniform on ``[-1/sqrt d, 1/sqrt d]``."""
+    """Return what ``torch.nn.Linear`` starts from: entries uniform on ``[-1/sqrt d, 1/sqrt d]``.
+
+    The variance of ``U[-b, b]`` is ``b^2 / 3``, hence ``1/(3d)``.
+
+    >>> bool(pytorch_default().sample(50, 4, Stream(0).runs(1)).abs().max() <= 1 / math.sqrt(4))
+    True
+    """
     return Law("uniform", "1/(3d)")
 
 

@@ -25,7 +25,16 @@ BLOCK = 2**20
 def direct(
     law: Law, width: int, depth: int, generators: Sequence[np.random.Generator], start: torch.Tensor
 ) -> Product:
-    """Return ``a -> a W^T`` with explicit fresh weights: any law."""
+    """Return ``a -> a W^T`` with explicit fresh weights: any law.
+
+    ``start`` and the first ``a`` are ``(runs, n, d)``, the products ``(runs, n, width)``; there are
+    weights for ``depth`` of them.
+
+    >>> from signalprop.random import Stream
+    >>> a = torch.ones(2, 3, 4)
+    >>> direct(gaussian(), width=5, depth=1, generators=Stream(0).runs(2), start=a)(a).shape
+    torch.Size([2, 3, 5])
+    """
     weights = draws(law, generators, (width, start.shape[-1]), (width, width), depth, start)
     return lambda a: a @ next(weights).mT
 
@@ -39,6 +48,14 @@ def reduced(
     ``a^T = Q R`` the same is true of ``Z R``, Z having independent Gaussian entries. R comes from
     ``a`` by Householder reflections, not from ``a a^T`` by Cholesky, so that neither linear
     dependence nor a wide range of singular values costs accuracy.
+
+    Shapes as for `direct`.
+
+    >>> from signalprop.random import Stream
+    >>> a = torch.tensor([[[1.0, 2.0], [2.0, 4.0]]])
+    >>> z = reduced(gaussian(), width=5, depth=1, generators=Stream(0).runs(1), start=a)(a)
+    >>> torch.allclose(2 * z[:, 0], z[:, 1])     # the product is linear in a
+    True
     """
     n, d = start.shape[-2:]
     normal = draws(
@@ -56,7 +73,15 @@ ENGINES = {"direct": direct, "reduced": reduced}
 
 
 def choose_engine(engine: str, law: Law, width: int, n: int) -> str:
-    """Return the name of the engine to use; refuse one that does not fit, with the reason."""
+    """Return the name of the engine to use; refuse one that does not fit, with the reason.
+
+    ``"auto"`` takes the reduced one where it is right and draws fewer numbers.
+
+    >>> choose_engine("auto", gaussian(), width=100, n=10)
+    'reduced'
+    >>> choose_engine("auto", gaussian(), width=100, n=80)
+    'direct'
+    """
     if engine == "auto":
         return "reduced" if law.is_gaussian and 2 * n <= width else "direct"
     if engine not in ENGINES:
@@ -82,6 +107,11 @@ def draws(
     A tensor is valid until the next one is asked for. Matrices are drawn many layers at a time
     into two buffers in turn. Every run reads its own generator in order, so that the size of a
     block leaves no trace in the numbers.
+
+    >>> from signalprop.random import Stream
+    >>> like = torch.zeros((), dtype=torch.float32)
+    >>> [w.shape[1:] for w in draws(gaussian(), Stream(0).runs(2), (5, 3), (5, 5), 3, like)]
+    [torch.Size([5, 3]), torch.Size([5, 5]), torch.Size([5, 5])]
     """
 
     def fill(block: Floats) -> torch.Tensor:

@@ -31,6 +31,15 @@ class Path:
 
     Made by `Chain.run`. Every question streams through the layers once, with the same numbers each
     time, in memory that does not grow with the depth. Layer 0 is the input.
+
+    Why the numbers are the same each time: nothing is kept but the start and the random stream, and
+    run r draws its weights from a child stream of its own, read in the order of the layers.
+
+    >>> from signalprop.chains import Chain
+    >>> from signalprop.layers import FrobeniusNorm
+    >>> path = Chain(20, layers=[FrobeniusNorm()]).run(np.eye(5), depth=8, runs=3)
+    >>> path.final().shape, path.measure(torch.linalg.matrix_rank).values.shape
+    (torch.Size([3, 5, 20]), (3, 9))
     """
 
     chain: Chain

@@ -70,7 +70,16 @@ def cifar_records(
 
 
 def png_sheets(train: tuple[str, ...], test: tuple[str, ...], labels: Mapping[str, str]) -> Decoder:
-    """Decode PNG sheets with one RGB image per row of pixels, and labels as JSON lists."""
+    """Decode PNG sheets with one RGB image per row of pixels, and labels as JSON lists.
+
+    >>> from PIL import Image
+    >>> sheet = io.BytesIO()
+    >>> Image.new("RGB", (4, 3)).save(sheet, "png")             # three images of 2 x 2 pixels
+    >>> decode = png_sheets(("a.png",), ("a.png",), {"train": "a.json", "test": "a.json"})
+    >>> images, labels = decode({"a.png": sheet.getvalue(), "a.json": b"[0, 1, 2]"})["train"]
+    >>> images.shape, labels
+    ((3, 3, 2, 2), array([0, 1, 2], dtype=uint8))
+    """
 
     def decode(files: Mapping[str, bytes]) -> Splits:
         return {

@@ -9,7 +9,18 @@ __all__ = ["DataError", "extra"]
 
 
 class DataError(RuntimeError):
-    """A data set cannot be had, or is not what it should be."""
+    """A data set cannot be had, or is not what it should be.
+
+    The message names the files, what was expected of them and what to do.
+
+    >>> import numpy as np
+    >>> from signalprop.data.catalog import DATASETS
+    >>> try:
+    ...     DATASETS["mnist"].check("test", (np.zeros((7, 1, 28, 28)), np.zeros(7)), "a.gz")
+    ... except DataError as error:
+    ...     print(error)
+    a.gz: expected test images (10000, 1, 28, 28), found (7, 1, 28, 28)
+    """
 
 
 @contextmanager

@@ -34,7 +34,13 @@ def names() -> tuple[str, ...]:
 
 
 def folder() -> Path:
-    """Return the cache folder: ``$SIGNALPROP_DATA``, or the platform's place for caches."""
+    """Return the cache folder: ``$SIGNALPROP_DATA``, or the platform's place for caches.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, SIGNALPROP_DATA="somewhere"):
+    ...     print(folder())
+    somewhere
+    """
     if chosen := os.environ.get("SIGNALPROP_DATA"):
         return Path(chosen)
     with extra():
@@ -97,12 +103,23 @@ def standardize(images: torch.Tensor, reference: torch.Tensor | None = None) -> 
 
 
 def cached_file(name: str, split: str) -> Path:
-    """Return where a split is cached, be it there or not."""
+    """Return where a split is cached, be it there or not.
+
+    >>> cached_file("mnist", "test").name
+    'mnist-test.npz'
+    """
     return folder() / f"{name}-{split}.npz"
 
 
 def verify(name: str) -> None:
-    """Raise :class:`DataError` unless both splits are cached and sound."""
+    """Raise :class:`DataError` unless both splits are cached and sound.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, SIGNALPROP_DATA="nowhere"):
+    ...     verify("mnist")
+    Traceback (most recent call last):
+    signalprop.data.errors.DataError: nowhere/mnist-train.npz is missing: fetch mnist first
+    """
     dataset = _dataset(name)
     for split in dataset.counts:
         if not cached_file(name, split).exists():
@@ -116,6 +133,11 @@ def fetch(name: str) -> None:
     Files named in the error of a failed fetch can be put by hand into the folder that it names.
     A split appears in the cache whole and checked, or not at all, so any number of
     processes may fetch at once.
+
+    >>> fetch("mnist")                             # downloads  # doctest: +SKIP
+    >>> fetch("imagenet")
+    Traceback (most recent call last):
+    ValueError: name must be one of cifar10, cifar100, mnist, fashion_mnist, got 'imagenet'
     """
     dataset = _dataset(name)
     splits = _by_hand(dataset) or _from_sources(dataset)

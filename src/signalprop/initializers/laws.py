@@ -15,7 +15,12 @@ __all__ = ["gain_schedule", "initialize_", "orthogonal_", "weighted_layers"]
 
 
 def weighted_layers(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """Yield name and layer for each linear or convolutional layer of ``module``, in order."""
+    """Yield name and layer for each linear or convolutional layer of ``module``, in order.
+
+    >>> net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8, 2))
+    >>> [name for name, _ in weighted_layers(net)]
+    ['0', '3']
+    """
     kinds = (Linear, nn.Linear, nn.Conv2d)
     yield from ((name, layer) for name, layer in module.named_modules() if isinstance(layer, kinds))
 

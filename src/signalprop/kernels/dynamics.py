@@ -25,6 +25,11 @@ class FixedPoint:
     """A point with ``kappa(value) = value``; arrays for a batch of maps.
 
     ``gap`` is ``1 - value`` with its own digits and ``multiplier`` is ``kappa'(value)``.
+
+    >>> from signalprop.kernels.maps import KernelMap
+    >>> point = KernelMap.from_series([0.25, 0.0, 0.75]).fixed_points()[0]   # of (1 + 3 rho^2) / 4
+    >>> round(point.value, 12), round(point.multiplier, 12), point.attracting
+    (0.333333333333, 0.5, True)
     """
 
     value: Any
@@ -39,6 +44,10 @@ class Rate:
 
     ``geometric``: by the factor ``value`` a layer. ``power``: as ``constant * depth^(-value)``
     (the multiplier is 1). ``superlinear``: as the power ``value`` of itself (the multiplier is 0).
+
+    >>> from signalprop.kernels.maps import KernelMap
+    >>> KernelMap.from_series([0.5, 0.5]).rate()
+    Rate(kind='geometric', value=0.5, constant=nan)
     """
 
     kind: Literal["geometric", "power", "superlinear"]
@@ -47,7 +56,12 @@ class Rate:
 
 
 class Basin(NamedTuple):
-    """An interval, and whether it contains its ends."""
+    """An interval, and whether it contains its ends.
+
+    >>> from signalprop.kernels.maps import KernelMap
+    >>> KernelMap.from_series([0.0, 0.0, 0.0, 1.0]).basin()     # of 0, under rho^3
+    Basin(low=-1.0, high=1.0, closed_low=False, closed_high=False)
+    """
 
     low: float
     high: float
@@ -99,6 +113,10 @@ def attractor(kernel: KernelMap) -> FixedPoint:
 
     It is the smallest one in [0, 1]: 0 if ``kappa(0) = 0``; 1 if ``kappa'(1) <= 1``; else the one
     sign change of the convex ``kappa(rho) - rho`` inside, by bisection in ``log(rho / (1 - rho))``.
+
+    >>> from signalprop.kernels.maps import KernelMap
+    >>> round(float(attractor(KernelMap.from_series([0.25, 0.0, 0.75])).value), 12)
+    0.333333333333
     """
     one = torch.ones_like(kernel._constant)
     low, high = torch.full_like(one, -75.0), torch.full_like(one, 40.0)

@@ -88,7 +88,16 @@ class End:
 
 @dataclass(frozen=True, eq=False)
 class Interpolated:
-    """The kernel of an activation from its series and its two ends."""
+    """The kernel of an activation from its series and its two ends.
+
+    Its functions take float64 tensors of any shape, elementwise. Each of three
+    pieces has the form that converges geometrically there: the series for ``|rho| <= 1/2``,
+    Chebyshev in the angle at the ends.
+
+    >>> from signalprop.activations import tanh
+    >>> interpolate(tanh).complement(torch.tensor([0.0, 1.0, 2.0], dtype=torch.float64))
+    tensor([0.0000, 0.3943, 0.7886], dtype=torch.float64)
+    """
 
     series: Series
     right: End
@@ -137,6 +146,11 @@ def interpolate(phi: Activation) -> Interpolated:
     """Compute the kernel of ``phi`` once, to about 1e-13 of ``kappa(1)``.
 
     An activation too steep for it (a gain in the hundreds, say) is a ``ValueError``.
+
+    >>> from signalprop.activations import tanh
+    >>> end = torch.ones(1, dtype=torch.float64)
+    >>> float(abs(interpolate(tanh).centered(end) - tanh.variance)) < 1e-13   # kappa(1) = E phi^2
+    True
     """
     weights = torch.from_numpy(hermite_coefficients(phi, 64) ** 2)
     mirrored = (*phi.breakpoints, *(-t for t in phi.breakpoints))

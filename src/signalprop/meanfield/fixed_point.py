@@ -23,6 +23,11 @@ class FixedPoint:
 
     ``multiplier_points`` and ``multiplier_pairs`` are the eigenvalues of the derivative of the
     Gram map at G* (of one layer, that is), see :func:`fixed_point`.
+
+    >>> point = fixed_point(lambda u: u, batch=2)
+    >>> point.matrix(), point.condition_number
+    (array([[ 1., -1.],
+            [-1.,  1.]]), inf)
     """
 
     batch: int

@@ -57,6 +57,10 @@ def gram_path(
 
     Every layer is a :func:`gram_map` with draws of its own; the sampling errors of the layers
     are of the order ``samples**-0.5`` each and add up where the map does not contract.
+
+    >>> import numpy as np
+    >>> gram_path(np.eye(3), torch.tanh, depth=4, samples=1000).shape
+    (5, 3, 3)
     """
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")

@@ -26,7 +26,12 @@ TAIL = 1e-32  # probability of the radii left out, far below rounding even times
 
 
 class PairRule(NamedTuple):
-    """Nodes (first, second) and weights: ``E f(u_1, u_2) = (weights * f(first, second)).sum()``."""
+    """Nodes (first, second) and weights: ``E f(u_1, u_2) = (weights * f(first, second)).sum()``.
+
+    >>> u, v, weights = pair_rule(2)                            # u = (1, -1) or (-1, 1)
+    >>> float((weights * u * v).sum())
+    -1.0
+    """
 
     first: Tensor
     second: Tensor

@@ -23,6 +23,10 @@ class Rate(Estimate):
     The curve is near ``amplitude * exp(-value * x)`` (or ``amplitude * x**-value``) until
     ``floor_start``, then near ``floor``; both are ``None`` if the curve shows no floor.
     ``points`` counts the points of the decay that the rate was fitted to.
+
+    >>> rate = exponential_rate([8.0, 4.0, 2.0, 1.0])       # halves: rate log 2
+    >>> round(rate.value, 4), round(rate.amplitude, 12), rate.floor
+    (0.6931, 8.0, None)
     """
 
     amplitude: float

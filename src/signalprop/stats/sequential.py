@@ -17,7 +17,12 @@ FIRST_LOOK = 32  # draws before the first interval: few, but enough for Student'
 
 @dataclass(frozen=True, repr=False)
 class SequentialEstimate(Estimate):
-    """A mean with its interval, the draws that it took, and whether the target was reached."""
+    """A mean with its interval, the draws that it took, and whether the target was reached.
+
+    >>> estimate = sequential_mean(lambda runs: [r % 2 for r in runs], half_width=0.1, budget=100)
+    >>> estimate.draws, estimate.reached
+    (100, False)
+    """
 
     draws: int
     reached: bool

@@ -19,6 +19,10 @@ class Slope(Estimate):
 
     ``r_squared`` is that of the curve averaged over the runs; it is 1 for a constant curve, which
     a line fits exactly.
+
+    >>> line = slope([0, 1, 2, 3], [1.0, 3.0, 5.0, 7.0])
+    >>> round(line.value, 12), round(line.intercept, 12), round(line.r_squared, 12)
+    (2.0, 1.0, 1.0)
     """
 
     intercept: float

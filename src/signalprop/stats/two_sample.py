@@ -15,7 +15,11 @@ __all__ = ["TwoSample", "energy_test", "ks_test", "projected_ks_test"]
 
 
 class TwoSample(NamedTuple):
-    """The statistic of a test and its p-value: P(a statistic at least so large | one law)."""
+    """The statistic of a test and its p-value: P(a statistic at least so large | one law).
+
+    >>> ks_test([0.0, 1.0], [0.0, 1.0])
+    TwoSample(statistic=0.0, p_value=1.0)
+    """
 
     statistic: float
     p_value: float

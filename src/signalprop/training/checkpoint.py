@@ -15,7 +15,16 @@ __all__ = ["digest", "load", "save"]
 
 
 def save(path: Path, state: dict[str, Any], identity: str) -> None:
-    """Write ``state`` so that ``path`` is at any moment absent, or one whole state, old or new."""
+    """Write ``state`` so that ``path`` is at any moment absent, or one whole state, old or new.
+
+    Why it holds: the state is written beside ``path`` and synced, then renamed, which is atomic.
+    ``identity`` says which run it is of, see `digest`.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Path(folder) / "toy.pt", {"step": 3}, identity="toy")
+    ...     load(Path(folder) / "toy.pt", identity="toy")
+    {'step': 3}
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
         part = Path(folder) / path.name
@@ -30,6 +39,9 @@ def load(path: Path, identity: str) -> dict[str, Any] | None:
     """Return the state saved in ``path``, None if there is none.
 
     A file of another run, or a damaged one, is an error: it is for its owner to delete.
+
+    >>> load(Path("no-such-file.pt"), identity="toy") is None
+    True
     """
     if not path.exists():
         return None

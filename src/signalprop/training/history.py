@@ -15,7 +15,14 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Diverged(RuntimeError):
-    """No network of a run has a finite loss any more."""
+    """No network of a run has a finite loss any more.
+
+    >>> nan = {"accuracy": np.array([[np.nan]])}
+    >>> lost = History("toy", np.array([0]), np.array([9.0]), np.array([0]), nan, np.array([0]))
+    >>> lost.best_rate()
+    Traceback (most recent call last):
+    signalprop.training.history.Diverged: toy: networks diverged at every rate: [9.]
+    """
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,12 @@ class History:
 
     A network whose loss became infinite or NaN has NaN from then on; ``diverged_at`` tells the
     step, -1 for the others.
+
+    >>> values = {"accuracy": np.array([[0.5, 0.5], [0.9, 0.6]])}
+    >>> seeds, rates, steps = np.array([0, 0]), np.array([0.1, 0.01]), np.array([0, 100])
+    >>> history = History("toy", seeds, rates, steps, values, diverged_at=np.array([-1, -1]))
+    >>> history.final("accuracy"), history.best_rate()
+    (array([0.9, 0.6]), 0.1)
     """
 
     name: str

@@ -66,6 +66,10 @@ class Group:
     ``model`` maps ``(models, n, ...)`` to logits ``(models, n, classes)`` and has parameters
     ``(models, ...)``, as `MLP` with seeds and `Stacked` have. Network k sees the batches of
     ``seeds[k]`` and learns at ``rates[k]``.
+
+    >>> from signalprop.models import MLP
+    >>> Group("toy", MLP(4, 8, 1, 2, seeds=[0, 1]), seeds=[0, 1], rates=[0.1, 0.1])
+    Group(name='toy', seeds=[0, 1], rates=[0.1, 0.1])
     """
 
     name: str
