@@ -125,13 +125,10 @@ def test_every_module_of_the_library_is_in_the_reference():
 
 
 def public_names() -> dict[str, object]:
-    """The functions and classes that a module of the library defines and has in ``__all__``.
-
-    Not those of ``closed``: `KernelMap` picks among them, and its examples are theirs.
-    """
+    """The functions and classes that a module of the library defines and has in ``__all__``."""
     found = {}
     for info in pkgutil.walk_packages(signalprop.__path__, "signalprop."):
-        if "._" in info.name or info.name.endswith(".closed"):
+        if "._" in info.name:
             continue
         module = importlib.import_module(info.name)
         for name in getattr(module, "__all__", []):
