@@ -15,6 +15,12 @@ keys.write_keys(project, config.get("profile", "fast"))
 EXECUTED = [f"_build/executed/{name}.ipynb" for name in project.chapters]
 
 
+# On a cluster the chapters are jobs; the pages are built where the command was given.
+localrules:
+    all,
+    site,
+
+
 # The notebooks are listed beside the site: with the site alone, a failed chapter's next run would
 # find nothing to do.
 rule all:
