@@ -30,6 +30,7 @@ def build(project: Project, profile: str, cores: int) -> int:
     with _only_one(project) as lock:
         before = time.monotonic()
         _forget_statuses(project)
+        _fetch_data(project)
         code = _run_engine(project, profile, cores, lock)
         ledger = collect(project)
         wrong = problems(project, ledger)
@@ -73,6 +74,20 @@ def _forget_statuses(project: Project) -> None:
                 project.build / "costs" / path.relative_to(project.build / "status"), _dump(state)
             )
         path.unlink()
+
+
+def _fetch_data(project: Project) -> None:
+    """Fetch the data sets that chapters declare, here, where a person sees the progress.
+
+    A marker remembers what is in the cache. What cannot be had is said once more by the chapter
+    that needs it; the others go on.
+    """
+    for name in sorted({n for c in project.chapters for n in Source(project.source(c)).data}):
+        marker = project.build / "data" / name
+        if not marker.is_file():
+            run = subprocess.run([sys.executable, "-m", "signalprop.data", "fetch", name])
+            if run.returncode == 0:
+                write(marker, "")
 
 
 def _run_engine(project: Project, profile: str, cores: int, lock: IO[str]) -> int:

@@ -168,16 +168,18 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXP
 
 
 def _portable(notebook: Any) -> Any:
-    """The notebook without times, paths and versions of this machine: equal runs, equal bytes."""
+    """The notebook without times, paths and versions of this machine: equal runs, equal bytes.
+
+    What code says on its standard error (progress, warnings) is for the one who runs it.
+    """
     notebook.metadata.pop("papermill", None)
     notebook.metadata.pop("language_info", None)
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
         for name in ("papermill", "execution"):
             cell.metadata.pop(name, None)
-        tags = cell.metadata.get("tags", [])
-        if cell.metadata.get("tags") == []:
-            del cell.metadata["tags"]
-        elif tags:
-            cell.metadata["tags"] = list(tags)
+        if not cell.metadata.get("tags", True):
+            del cell.metadata["tags"]  # papermill adds an empty list
+        if cell.cell_type == "code":
+            cell["outputs"] = [o for o in cell.outputs if o.get("name") != "stderr"]
     return notebook

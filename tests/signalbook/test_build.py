@@ -143,3 +143,13 @@ def test_pages_that_do_not_build_say_why(book):
     path.write_text(text.replace("Prose of", "See [](../kernels/b.md). Prose of"))
     book.run("book")
     assert "../kernels/b.html" in book.page(A)
+
+
+def test_standard_error_stays_off_the_page(book):
+    book.chapter(
+        A, "ORTH-X1", code="import sys\nprint('loading 7 %', file=sys.stderr)\nprint('shown')"
+    )
+    book.run("book")
+    outputs = str([cell.get("outputs") for cell in book.executed(A)["cells"]])
+    assert "shown" in outputs
+    assert "loading" not in outputs
