@@ -301,7 +301,7 @@ def typeset(text: str) -> str:
 
 def _row(entry: Mapping[str, Any]) -> str:
     statement = typeset(entry["statement"]) + "".join(
-        f'<div class="sb-note"><em>{word}:</em> {typeset(note)}</div>'
+        f'<div class="sb-note"><em>{typeset(word)}:</em> {typeset(note)}</div>'
         for word, note in _notes(entry)
     )
     numbers = "".join(

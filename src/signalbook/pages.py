@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from signalbook.claims import VERDICTS, badge, show
+from signalbook.claims import VERDICTS, badge, show, typeset
 from signalbook.inventory import DOCUMENTS, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
@@ -56,7 +56,7 @@ def banner(
     differing = [
         f"<li><code>{name} = {_esc(show(value))}</code> instead of "
         f"<code>{_esc(show(defaults[name]))}</code>"
-        f"{': ' + _esc(changes[name].reason) if name in changes else ''}</li>"
+        f"{': ' + typeset(changes[name].reason) if name in changes else ''}</li>"
         for name, value in key["parameters"].items()
         if value != defaults[name]
     ]
