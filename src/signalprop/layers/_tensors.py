@@ -26,6 +26,7 @@ def recenter(x: torch.Tensor, dim: int = -2) -> torch.Tensor:
     tensor([[-1.,  0.],
             [ 1.,  0.]])
     """
+    _require_floating(x, "recenter")
     return x - x.mean(dim, keepdim=True)
 
 
@@ -122,8 +123,8 @@ def frobenius_normalize(x: torch.Tensor) -> torch.Tensor:
 def _normalize(
     x: torch.Tensor, dim: int, center: bool, divide: str, eps: float, name: str
 ) -> torch.Tensor:
-    if divide not in DIVIDE:
-        raise ValueError(f"divide must be one of {', '.join(DIVIDE)}, got {divide!r}")
+    _require_floating(x, name)
+    require_options(divide)
     if x.ndim < -dim or 0 in x.shape[dim:]:
         raise ValueError(f"{name} needs (..., n, d) with n, d >= 1, got shape {tuple(x.shape)}")
     mean = x.mean(dim, keepdim=True) if center or divide == "std" else None
@@ -134,6 +135,23 @@ def _normalize(
     if divide == "norm":
         squares = squares * x.shape[dim]
     return (centered if center else x) * (squares + eps).rsqrt()
+
+
+def require_options(divide: str, scale: float | str = 1.0) -> None:
+    """Refuse what `batch_norm` cannot do, already when a module is made."""
+    if divide not in DIVIDE:
+        raise ValueError(f"divide must be one of {', '.join(DIVIDE)}, got {divide!r}")
+    if isinstance(scale, str) and scale not in SCALES:
+        raise ValueError(f"scale must be a number or one of {', '.join(SCALES)}, got {scale!r}")
+
+
+def _require_floating(x: object, name: str) -> None:
+    if not isinstance(x, torch.Tensor) or not x.is_floating_point():
+        kind = x.dtype if isinstance(x, torch.Tensor) else type(x).__name__
+        raise ValueError(
+            f"{name} as a module takes a floating tensor, got {kind}: convert it first, or use the "
+            "function in signalprop.layers, which does"
+        )
 
 
 def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -> None:
@@ -148,8 +166,7 @@ def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -
 
 
 def _factor(scale: float | str, n: int, d: int) -> float:
-    if isinstance(scale, str):
-        if scale not in SCALES:
-            raise ValueError(f"scale must be a number or one of {', '.join(SCALES)}, got {scale!r}")
-        return 1 / math.sqrt(n if scale == "1/sqrt n" else d)
-    return scale
+    if not isinstance(scale, str):
+        return scale
+    require_options("rms", scale)
+    return 1 / math.sqrt(n if scale == "1/sqrt n" else d)

@@ -39,6 +39,7 @@ class BatchNorm(nn.Module):
         eps: float = 0.0,
     ) -> None:
         super().__init__()
+        _tensors.require_options(divide, scale)
         self.center, self.divide, self.scale, self.eps = center, divide, scale, eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -64,3 +65,19 @@ def test_modules_train_inside_a_torch_model():
 
 def test_options_are_shown():
     assert "divide='norm'" in repr(sp.BatchNorm(divide="norm"))
+
+
+@pytest.mark.parametrize("layer", [sp.BatchNorm(), sp.LayerNorm(), sp.RMSNorm(), sp.Recenter()])
+@pytest.mark.parametrize("x", [torch.ones(3, 2, dtype=torch.int64), np.ones((3, 2)), [[1.0]]])
+def test_modules_refuse_what_is_no_floating_tensor(layer, x):
+    with pytest.raises(ValueError, match="takes a floating tensor, got"):
+        layer(x)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"divide": "var"}, "divide must be one of"), ({"scale": "1/n"}, "scale must be a number or")],
+)
+def test_batch_norm_refuses_unknown_options_at_once(options, message):
+    with pytest.raises(ValueError, match=message):
+        sp.BatchNorm(**options)
