@@ -45,7 +45,12 @@ def banner(
     entries: Sequence[Mapping[str, Any]],
     record: Mapping[str, Any] | None,
 ) -> str:
-    """What a chapter shows under its title: its verdicts, and which sizes made the page."""
+    """What a chapter shows under its title: its verdicts, and which sizes made the page.
+
+    Nothing for a page of our own, which settles no statement of a document.
+    """
+    if not source.settles:
+        return ""
     up = "../" * (chapter.count("/") + 1)
     badges = "".join(
         f'<li><a href="{up}pages/ledger.html#{entry["id"].lower()}">{entry["id"]}</a> '
