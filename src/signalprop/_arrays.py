@@ -18,12 +18,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def as_tensor(value: object, name: str) -> torch.Tensor:
     """Return ``value`` as a real floating tensor; the ``ValueError`` names the argument.
 
-    float32 and float64 keep their type, integers and booleans become float64. Entries must be
-    finite: what would come out of them is a NaN whose origin nobody finds again.
+    float32 and float64 keep their type, integers and booleans become float64, and half precision
+    float32, as most of linear algebra does not exist below. Entries must be finite: what would come
+    out of them is a NaN whose origin nobody finds again. A masked array is refused, as torch would
+    drop its mask and count the masked entries.
 
     >>> as_tensor([[1, 2]], "x")
     tensor([[1., 2.]], dtype=torch.float64)
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} must not be a masked array: select the entries that count first")
     try:
         tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
     except (TypeError, ValueError) as error:
@@ -32,6 +36,8 @@ def as_tensor(value: object, name: str) -> torch.Tensor:
         raise ValueError(f"{name} must be real, got {tensor.dtype}")
     if not tensor.is_floating_point():
         tensor = tensor.to(torch.float64)
+    if tensor.dtype in (torch.float16, torch.bfloat16):
+        tensor = tensor.to(torch.float32)
     # The sum is finite unless an entry is not (or it overflows): one cheap pass in the usual case.
     if not bool(torch.isfinite(tensor.sum())) and not bool(torch.isfinite(tensor).all()):
         bad = int((~torch.isfinite(tensor)).sum())

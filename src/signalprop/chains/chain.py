@@ -13,6 +13,7 @@ import torch
 from signalprop._arrays import Array
 from signalprop.chains.path import Path
 from signalprop.inputs import Input
+from signalprop.layers._checks import apply_in_turn, require_layers, require_pure
 from signalprop.random import Stream
 from signalprop.weights import Law, as_law, gaussian
 
@@ -29,7 +30,8 @@ class Chain:
     ``residual`` to ``layers(h + residual * W before(h))``, where W acts on every sample.
     ``layers`` and ``before`` are sequences of functions of ``(..., n, d)`` tensors applied in
     order (modules of `signalprop.layers`, activations, your own); they must not change their
-    argument in place, nor be random themselves. The documents' chains:
+    argument in place, nor be random themselves. No gradients pass: an input that requires them is
+    refused, and `signalprop.MLP` is the network to differentiate. The documents' chains:
 
     - ORTH Eq. 1: ``Chain(d, layers=[BatchNorm(center=False, divide="norm", scale="1/sqrt d")])``
     - RANK Eq. 5: ``Chain(d, uniform(), [BatchNorm(center=False)], before=[F], residual=gamma)``
@@ -61,8 +63,8 @@ class Chain:
         if self.residual is not None and not math.isfinite(self.residual):
             raise ValueError(f"residual must be None or a finite number, got {self.residual!r}")
         for name in ("layers", "before"):
-            if not all(callable(layer) for layer in getattr(self, name)):
-                raise ValueError(f"{name} must hold functions of tensors only")
+            require_layers(getattr(self, name), name)
+            require_pure(getattr(self, name), name)
         as_law(self.weights)
 
     @property
@@ -101,14 +103,8 @@ class Chain:
     ) -> Iterator[torch.Tensor]:
         """Yield ``h`` after one layer, two layers, ...; ``product`` multiplies by fresh weights."""
         while True:
-            z = product(_apply(self.before, h))
+            z = product(apply_in_turn(self.before, h))
             if self.residual is not None:
                 z = torch.add(h, z, alpha=self.residual)
-            h = _apply(self.layers, z)
+            h = apply_in_turn(self.layers, z)
             yield h
-
-
-def _apply(layers: Sequence[Layer], h: torch.Tensor) -> torch.Tensor:
-    for layer in layers:
-        h = layer(h)
-    return h

@@ -162,7 +162,7 @@ class Path:
         steps = self.chain.steps(h, product)
         for layer in range(1, self.depth + 1):
             try:
-                h = next(steps)
+                h = _first(steps) if layer == 1 else next(steps)
             except ValueError as error:
                 error.add_note(f"in layer {layer} of the chain")
                 raise
@@ -197,15 +197,35 @@ class Path:
         return np.swapaxes(sums / size, 0, 1)
 
 
+def _first(steps: Iterator[torch.Tensor]) -> torch.Tensor:
+    """Return the first layer; refuse functions that draw random numbers, such as dropout."""
+    before = torch.random.get_rng_state()
+    h = next(steps)
+    if not torch.equal(before, torch.random.get_rng_state()):
+        raise ValueError(
+            "layers must not be random, but one draws from torch's global generator: a path draws "
+            "its layers again for each question"
+        )
+    return h
+
+
 def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Tensor:
-    start = as_tensor(x(width, runs, stream.child("inputs")) if callable(x) else x, "x")
+    given = x(width, runs, stream.child("inputs")) if callable(x) else x
+    if isinstance(given, torch.Tensor) and (
+        given.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(given)
+    ):
+        raise ValueError(
+            "x requires grad, but no gradients pass through a chain: give x.detach(), or build the "
+            "network to differentiate with signalprop.MLP"
+        )
+    start = as_tensor(given, "x")
     if start.ndim == 2:
         start = start.repeat(runs, 1, 1)
     if start.ndim != 3 or len(start) != runs or 0 in start.shape:
         raise ValueError(
             f"x must be (n, d) or (runs, n, d) with runs = {runs}, got shape {tuple(start.shape)}"
         )
-    return start.detach()
+    return start
 
 
 def _name(metric: Metric) -> str:

@@ -239,7 +239,8 @@ def _answer(
     given = as_tensor(value, name)
     x = given.to(torch.float64)
     high = low + 2
-    slack = 8 * torch.finfo(given.dtype).eps
+    kind = value.dtype if isinstance(value, Tensor) and value.is_floating_point() else given.dtype
+    slack = 8 * torch.finfo(kind).eps
     if bool(((x < low - slack) | (x > high + slack)).any()):
         worst = float(x.flatten()[(x - (low + high) / 2).abs().argmax()])
         raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {worst:.17g}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 import torch
 
@@ -27,6 +28,7 @@ def recenter(x: torch.Tensor, dim: int = -2) -> torch.Tensor:
             [ 1.,  0.]])
     """
     _require_floating(x, "recenter")
+    _require_shape(x, dim, "recenter")
     return x - x.mean(dim, keepdim=True)
 
 
@@ -117,6 +119,8 @@ def frobenius_normalize(x: torch.Tensor) -> torch.Tensor:
     >>> frobenius_normalize(torch.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
+    _require_floating(x, "Frobenius norm")
+    _require_shape(x, -2, "Frobenius norm")
     return _normalize(x.flatten(-2), -1, False, "norm", 0.0, "Frobenius norm").reshape(x.shape)
 
 
@@ -124,9 +128,8 @@ def _normalize(
     x: torch.Tensor, dim: int, center: bool, divide: str, eps: float, name: str
 ) -> torch.Tensor:
     _require_floating(x, name)
-    require_options(divide)
-    if x.ndim < -dim or 0 in x.shape[dim:]:
-        raise ValueError(f"{name} needs (..., n, d) with n, d >= 1, got shape {tuple(x.shape)}")
+    require_options(divide, eps=eps, center=center)
+    _require_shape(x, dim, name)
     mean = x.mean(dim, keepdim=True) if center or divide == "std" else None
     centered = x if mean is None else x - mean
     squares = (centered * centered).mean(dim, keepdim=True)
@@ -137,11 +140,17 @@ def _normalize(
     return (centered if center else x) * (squares + eps).rsqrt()
 
 
-def require_options(divide: str, scale: float | str = 1.0) -> None:
-    """Refuse what `batch_norm` cannot do, already when a module is made."""
+def require_options(
+    divide: str = "rms", scale: float | str = 1.0, eps: float = 0.0, center: bool = True
+) -> None:
+    """Refuse what the layers cannot do, already when a module is made."""
+    if not isinstance(center, bool):
+        raise ValueError(f"center must be True or False, got {center!r}")
+    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= eps < math.inf:
+        raise ValueError(f"eps must be a finite number, at least 0, got {eps!r}")
     if divide not in DIVIDE:
         raise ValueError(f"divide must be one of {', '.join(DIVIDE)}, got {divide!r}")
-    if isinstance(scale, str) and scale not in SCALES:
+    if not (isinstance(scale, Real) and math.isfinite(scale)) and scale not in SCALES:
         raise ValueError(f"scale must be a number or one of {', '.join(SCALES)}, got {scale!r}")
 
 
@@ -154,6 +163,11 @@ def _require_floating(x: object, name: str) -> None:
         )
 
 
+def _require_shape(x: torch.Tensor, dim: int, name: str) -> None:
+    if not -x.ndim <= dim < x.ndim or 0 in x.shape[dim - x.ndim if dim >= 0 else dim :]:
+        raise ValueError(f"{name} needs (..., n, d) with n, d >= 1, got shape {tuple(x.shape)}")
+
+
 def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -> None:
     rounding = 0.0 if mean is None else (16 * torch.finfo(squares.dtype).eps * mean) ** 2
     good = (squares > rounding) & (squares < math.inf)  # False for NaN too
@@ -161,7 +175,7 @@ def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -
         bad, what = int((~good).sum()), "zero" if mean is None else "constant"
         raise ValueError(
             f"{name} with eps=0 cannot divide: {bad} of the {good.numel()} vectors to be "
-            f"normalized are {what} or not finite"
+            f"normalized are {what} or not finite; with eps=1e-5, say, they become 0, as in torch"
         )
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+
 from signalprop._arrays import on_tensors
 from signalprop.layers import _tensors
 
@@ -14,9 +21,26 @@ __all__ = [
     "rms_norm",
 ]
 
-batch_norm = on_tensors("x")(_tensors.batch_norm)
-frobenius_normalize = on_tensors("x")(_tensors.frobenius_normalize)
-layer_norm = on_tensors("x")(_tensors.layer_norm)
+F = TypeVar("F", bound=Callable[..., torch.Tensor])
+
+
+def _squaring(layer: F) -> F:
+    """Refuse what overflows when it is squared: with ``eps > 0`` it would become 0 in silence."""
+
+    @on_tensors("x")
+    @functools.wraps(layer)
+    def checked(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
+        limit = math.sqrt(torch.finfo(x.dtype).max / max(1, x.numel()))
+        if x.numel() and float(x.detach().abs().max()) > limit:
+            raise ValueError(f"x must stay below {limit:.2g}: its squares are not finite; rescale")
+        return layer(x, *args, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+batch_norm = _squaring(_tensors.batch_norm)
+frobenius_normalize = _squaring(_tensors.frobenius_normalize)
+layer_norm = _squaring(_tensors.layer_norm)
 recenter = on_tensors("x")(_tensors.recenter)
-rescale = on_tensors("x")(_tensors.rescale)
-rms_norm = on_tensors("x")(_tensors.rms_norm)
+rescale = _squaring(_tensors.rescale)
+rms_norm = _squaring(_tensors.rms_norm)

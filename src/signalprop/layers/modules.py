@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import nn
 
@@ -21,10 +23,15 @@ __all__ = [
 
 
 class BatchNorm(nn.Module):
-    """Batch normalization of ``(..., n, d)`` over n; options and forms as in `batch_norm`.
+    """Batch normalization of ``(n, d)`` or ``(runs, n, d)`` over n; options as in `batch_norm`.
 
     No affine parameters, no running averages: training and evaluation do the same. Only dimension
-    -2 is averaged over, so a leading dimension is a batch of networks, not a longer batch.
+    -2 is averaged over, so a leading dimension is a batch of networks, not a longer batch. More
+    dimensions are refused, as for images that would average over their height: `BatchNorm2d`.
+
+    With ``eps = 0``, which the documents have, a dead feature (zero over the batch, or constant if
+    ``center``) is an error, where torch's norm gives 0 with its 1e-5. The choice is yours:
+    ``BatchNorm(eps=1e-5)`` gives 0 too.
 
     >>> BatchNorm()(torch.tensor([[1.0], [5.0]]))
     tensor([[-1.],
@@ -33,17 +40,19 @@ class BatchNorm(nn.Module):
 
     def __init__(
         self,
+        *,
         center: bool = True,
         divide: str = "rms",
         scale: float | str = 1.0,
         eps: float = 0.0,
     ) -> None:
         super().__init__()
-        _tensors.require_options(divide, scale)
+        _tensors.require_options(divide, scale, eps, center)
         self.center, self.divide, self.scale, self.eps = center, divide, scale, eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the normalized ``x``."""
+        _require_batch(x, "BatchNorm")
         return _tensors.batch_norm(
             x, center=self.center, divide=self.divide, scale=self.scale, eps=self.eps
         )
@@ -70,14 +79,18 @@ class BatchNorm2d(BatchNorm):
 
 
 class LayerNorm(nn.Module):
-    """Layer normalization of ``(..., n, d)`` over d, see `layer_norm`.
+    """Layer normalization of ``(..., n, d)`` over d, see `layer_norm`; d need not be given.
+
+    With ``eps = 0`` a constant sample is an error, where torch's norm gives 0 with its 1e-5; so
+    does ``LayerNorm(eps=1e-5)``.
 
     >>> LayerNorm()(torch.tensor([[1.0, 5.0]]))
     tensor([[-1.,  1.]])
     """
 
-    def __init__(self, eps: float = 0.0) -> None:
+    def __init__(self, *, eps: float = 0.0) -> None:
         super().__init__()
+        _tensors.require_options(eps=eps)
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -91,6 +104,8 @@ class LayerNorm(nn.Module):
 
 class RMSNorm(LayerNorm):
     """Root-mean-square normalization of ``(..., n, d)`` over d, see `rms_norm`.
+
+    With ``eps = 0`` a zero sample is an error, where torch's norm gives 0; so does any ``eps > 0``.
 
     >>> RMSNorm()(torch.tensor([[1.0, 7.0]]))
     tensor([[0.2000, 1.4000]])
@@ -110,7 +125,8 @@ class Recenter(nn.Module):
     """
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the centered ``x``."""
+        """Return the centered ``x``, ``(n, d)`` or ``(runs, n, d)``."""
+        _require_batch(x, "Recenter")
         return _tensors.recenter(x)
 
 
@@ -133,7 +149,7 @@ class NormReLU(nn.Module):
     False
     """
 
-    def __init__(self, threshold: float = -1.5975) -> None:
+    def __init__(self, *, threshold: float = -1.5975) -> None:
         super().__init__()
         self.threshold = threshold
         self.activation = norm_relu(threshold)
@@ -154,8 +170,12 @@ class Residual(nn.Module):
     tensor([3.])
     """
 
-    def __init__(self, branch: nn.Module, gamma: float = 1.0) -> None:
+    def __init__(self, branch: nn.Module, *, gamma: float = 1.0) -> None:
         super().__init__()
+        if not isinstance(branch, nn.Module):
+            raise ValueError(f"branch must be a module, got {branch!r}")
+        if isinstance(gamma, bool | str) or not math.isfinite(gamma):
+            raise ValueError(f"gamma must be a finite number, got {gamma!r}")
         self.branch, self.gamma = branch, gamma
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -165,3 +185,13 @@ class Residual(nn.Module):
     def extra_repr(self) -> str:
         """Return the options."""
         return f"gamma={self.gamma}"
+
+
+def _require_batch(x: object, name: str) -> None:
+    """Refuse images and sequences, whose dimension -2 holds no samples."""
+    if isinstance(x, torch.Tensor) and x.ndim > 3:
+        raise ValueError(
+            f"{name} averages over dimension -2 of (n, d) or (runs, n, d), got shape "
+            f"{tuple(x.shape)}: take BatchNorm2d for images (N, C, H, W), or flatten the leading "
+            "dimensions"
+        )

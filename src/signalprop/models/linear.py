@@ -62,6 +62,11 @@ class Linear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return ``x W^T + b``."""
+        *models, _, inputs = self.weight.shape
+        fits = x.ndim < 3 or x.shape[-3] == 1 or models in ([], [1], [x.shape[-3]])
+        if x.ndim < 2 or x.shape[-1] != inputs or not fits:
+            allowed = ", ".join(map(str, [*models, "n", inputs]))
+            raise ValueError(f"x must be (n, {inputs}) or (..., {allowed}), got {tuple(x.shape)}")
         product = x @ self.weight.mT
         return product if self.bias is None else product + self.bias.unsqueeze(-2)
 

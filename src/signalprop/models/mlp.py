@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from signalprop.layers._checks import require_layers
 from signalprop.models.linear import Linear
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
@@ -63,7 +64,7 @@ class MLP(nn.Module):
         self.hidden = nn.ModuleList(
             nn.Sequential(
                 Linear(size, width, as_law(weights), generators, bias, dtype),
-                *map(_as_module, layers(i) if callable(layers) else _stateless(layers)),
+                *map(_as_module, _layers_of(layers, i)),
             )
             for i, size in enumerate(widths[:-1])
         )
@@ -107,7 +108,18 @@ def _as_module(layer: Layer) -> nn.Module:
     return layer if isinstance(layer, nn.Module) else _Apply(layer)
 
 
-def _stateless(layers: Sequence[Layer]) -> Sequence[Layer]:
+def _layers_of(
+    layers: Sequence[Layer] | Callable[[int], Sequence[Layer]], index: int
+) -> Sequence[Layer]:
+    if callable(layers) and not isinstance(layers, nn.Module):
+        own = layers(index)
+        require_layers(own, "layers")
+        return own
+    return _stateless(layers)
+
+
+def _stateless(layers: Any) -> Sequence[Layer]:
+    require_layers(layers, "layers")
     shared: list[Any] = [x for x in layers if isinstance(x, nn.Module) and list(x.parameters())]
     if shared:
         raise ValueError(

@@ -15,12 +15,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def floats(values: object, name: str, ndim: tuple[int, ...] | None = None) -> Floats:
-    """Return ``values`` (numpy or torch, any device) as finite float64, or say which is not.
-
-    A masked array is refused: numpy would drop its mask in silence and count the masked entries.
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(f"{name} must not be a masked array: select the entries that count first")
+    """Return ``values`` (numpy or torch, any device) as finite float64, or say which is not."""
     array = as_tensor(values, name).detach().cpu().numpy().astype(np.float64)
     if ndim is not None and array.ndim not in ndim:
         allowed = " or ".join(map(str, ndim))

@@ -125,3 +125,49 @@ def test_rank_one_is_absorbing_up_to_rounding(engine):
 def test_bad_recipes_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         sp.Chain(**options)
+
+
+@pytest.mark.parametrize(
+    ("layers", "remedy"),
+    [
+        (sp.BatchNorm(), r"layers must be a list, got BatchNorm: write layers=\[\.\.\.\]"),
+        (torch.relu, "layers must be a list"),
+        ([sp.BatchNorm], r"got the class BatchNorm: make one of it, BatchNorm\(\)"),
+        ([torch.nn.Dropout(0.1)], r"got Dropout: .* leave it out, or call \.eval\(\)"),
+        ([torch.nn.Sequential(torch.nn.Dropout2d())], "got Dropout2d"),
+        ([torch.nn.ReLU(inplace=True)], "got ReLU in place: make it with inplace=False"),
+    ],
+)
+@pytest.mark.parametrize("where", ["layers", "before"])
+def test_layers_that_a_chain_cannot_have_are_refused_with_the_remedy(layers, remedy, where):
+    with pytest.raises(ValueError, match=remedy.replace("layers", where)):
+        sp.Chain(4, **{where: layers})
+
+
+def test_dropout_in_evaluation_is_no_dropout():
+    sp.Chain(4, layers=[torch.nn.Dropout().eval()]).run(np.eye(4), 3).final()
+
+
+@pytest.mark.parametrize("where", ["layers", "before"])
+def test_functions_in_place_or_random_are_seen_when_they_run(where):
+    x = np.ones((2, 4))
+    with pytest.raises(ValueError, match="relu_ changes its input in place"):
+        sp.Chain(4, **{where: [torch.relu_]}).run(x, 1).final()
+    with pytest.raises(ValueError, match="must not be random"):
+        sp.Chain(4, **{where: [torch.nn.functional.dropout]}).run(x, 1).final()
+
+
+def test_gradients_are_refused_and_not_zero():
+    chain, x = sp.Chain(4, layers=[torch.tanh]), torch.eye(4, dtype=torch.float64)
+
+    def final(start):
+        return chain.run(start, 2).final()
+
+    for differentiate in (
+        lambda: torch.autograd.functional.jacobian(final, x),
+        lambda: torch.func.jacrev(final)(x),
+        lambda: torch.func.jvp(final, (x,), (x,)),
+    ):
+        with pytest.raises(ValueError, match=r"x requires grad.*x\.detach\(\).*MLP"):
+            differentiate()
+    final(x.requires_grad_().detach())

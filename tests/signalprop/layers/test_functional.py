@@ -121,3 +121,25 @@ def test_kinds_and_gradients(layer):
     assert torch.autograd.gradcheck(layer, x.requires_grad_())
     assert layer(x.detach().float()).dtype == torch.float32
     assert layer([[1, 2], [3, 5]]).dtype == np.float64
+
+
+@pytest.mark.parametrize("layer", [batch_norm, layer_norm, rms_norm, rescale, frobenius_normalize])
+def test_what_overflows_when_squared_is_refused(layer):
+    x = 1e200 * batch(3, 4, 0)
+    options = {} if layer is frobenius_normalize else {"eps": 1e-5}
+    with pytest.raises(ValueError, match=r"x must stay below .* its squares are not finite"):
+        layer(x, **options)
+
+
+@pytest.mark.parametrize("layer", [batch_norm, recenter, rescale, frobenius_normalize])
+@pytest.mark.parametrize("x", [1.0, [1.0, 2.0], np.ones((0, 3))])
+def test_what_is_no_batch_is_refused(layer, x):
+    with pytest.raises(ValueError, match=r"needs \(\.\.\., n, d\)"):
+        layer(x)
+
+
+def test_masked_arrays_are_refused_and_half_precision_is_computed_in_single():
+    with pytest.raises(ValueError, match="x must not be a masked array"):
+        layer_norm(np.ma.masked_array(np.ones((2, 2)), mask=np.eye(2)))
+    x = torch.tensor([[1.0, 3.0]], dtype=torch.bfloat16)
+    assert layer_norm(x).dtype == torch.float32

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -81,3 +83,47 @@ def test_modules_refuse_what_is_no_floating_tensor(layer, x):
 def test_batch_norm_refuses_unknown_options_at_once(options, message):
     with pytest.raises(ValueError, match=message):
         sp.BatchNorm(**options)
+
+
+@pytest.mark.parametrize("layer", [sp.LayerNorm, sp.RMSNorm, sp.BatchNorm, sp.NormReLU])
+def test_a_size_is_not_taken_for_an_option(layer):
+    with pytest.raises(TypeError, match="positional argument"):
+        layer(64)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: sp.BatchNorm(center=64), "center must be True or False, got 64"),
+        (lambda: sp.BatchNorm(scale=math.nan), "scale must be a number"),
+        (lambda: sp.BatchNorm(eps=True), "eps must be a finite number"),
+        (lambda: sp.LayerNorm(eps=-1e-5), "eps must be a finite number, at least 0"),
+        (lambda: sp.RMSNorm(eps="1e-5"), "eps must be a finite number"),
+        (lambda: sp.Residual(sp.RMSNorm), "branch must be a module"),
+        (lambda: sp.Residual(sp.RMSNorm(), gamma="1"), "gamma must be a finite number"),
+        (lambda: layers.batch_norm(X, eps=math.nan), "eps must be a finite number"),
+    ],
+)
+def test_options_are_typed(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("layer", [sp.BatchNorm(eps=1e-5), sp.Recenter()])
+def test_images_are_not_normalized_over_their_height(layer):
+    with pytest.raises(ValueError, match=r"dimension -2 .* take BatchNorm2d"):
+        layer(torch.rand(4, 3, 5, 6))
+
+
+@pytest.mark.parametrize(
+    ("layer", "torchs"),
+    [
+        (sp.BatchNorm, nn.BatchNorm1d(5, affine=False)),
+        (sp.LayerNorm, nn.LayerNorm(5, elementwise_affine=False)),
+    ],
+)
+def test_dead_features_and_samples_are_an_error_or_torchs_zero_as_one_chooses(layer, torchs):
+    x = torch.zeros(6, 5)
+    with pytest.raises(ValueError, match=r"with eps=1e-5, say, they become 0"):
+        layer()(x)
+    assert torch.equal(layer(eps=1e-5)(x), torchs(x))

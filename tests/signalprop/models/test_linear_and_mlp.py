@@ -120,3 +120,20 @@ def test_depth_of_gains():
     sizes = [float(torch.linalg.matrix_norm(s)) for s in net.states(X.float())]
     norm = float(torch.linalg.matrix_norm(X))
     assert sizes == pytest.approx([norm, 0.5 * norm], rel=1e-5)
+
+
+@pytest.mark.parametrize("seeds", [None, [0, 1]])
+@pytest.mark.parametrize("shape", [(4,), (3, 5), (7, 3, 5), (3, 3, 4)])
+def test_inputs_that_do_not_fit_are_named(seeds, shape):
+    net, x = MLP(4, 8, 2, 3, seeds=seeds), torch.ones(shape)
+    if shape == (3, 3, 4) and seeds is None:
+        assert net(x).shape == (3, 3, 3)
+        return
+    with pytest.raises(ValueError, match=r"x must be \(n, 4\) or .*, got"):
+        net(x)
+
+
+@pytest.mark.parametrize("layers", [torch.nn.ReLU(), [torch.nn.ReLU], lambda i: torch.relu])
+def test_layers_that_are_no_list_of_layers_are_refused(layers):
+    with pytest.raises(ValueError, match=r"write layers=\[|make one of it"):
+        MLP(4, 8, 2, 3, layers)
