@@ -58,6 +58,7 @@ class MLP(nn.Module):
             raise ValueError(f"sizes must be at least 1 and depth at least 0, got {sizes}")
         if seeds is not None and not len(seeds):
             raise ValueError("seeds must name at least one network, got none")
+        self.models = None if seeds is None else len(seeds)
         source = as_stream(stream).child("init")
         generators = source.numpy(0) if seeds is None else [source.numpy(s) for s in seeds]
         widths = [inputs, *[width] * depth]
@@ -120,10 +121,11 @@ def _layers_of(
 
 def _stateless(layers: Any) -> Sequence[Layer]:
     require_layers(layers, "layers")
-    shared: list[Any] = [x for x in layers if isinstance(x, nn.Module) and list(x.parameters())]
+    each: list[Layer] = list(layers)
+    shared = [x for x in each if isinstance(x, nn.Module) and list(x.parameters())]
     if shared:
         raise ValueError(
             f"layers must be a function of the index where they have parameters, "
             f"or all hidden layers would share them, got {type(shared[0]).__name__}"
         )
-    return layers
+    return each

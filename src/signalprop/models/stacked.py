@@ -30,6 +30,7 @@ class Stacked(nn.Module):
             raise ValueError("modules must hold at least one module, got none")
         if buffers := [name for name, _ in modules[0].named_buffers()]:
             raise ValueError(f"modules must have no buffers, got {', '.join(buffers)}")
+        self.models = len(modules)
         self._names = [name for name, _ in modules[0].named_parameters()]
         states = [dict(module.named_parameters()) for module in modules]
         # In a tuple, so that its parameters, which are only placeholders, are not registered here.

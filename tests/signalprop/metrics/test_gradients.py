@@ -4,6 +4,8 @@ import torch
 from torch import nn
 
 from signalprop.metrics import gradient_alignment, gradient_norms, per_sample_gradients
+from signalprop.models import MLP, Stacked
+from signalprop.training.metrics import cross_entropy
 
 
 def network():
@@ -57,3 +59,26 @@ def test_alignment_of_collinear_and_of_random_gradients():
 def test_shapes_must_agree():
     with pytest.raises(ValueError, match="must agree"):
         per_sample_gradients(np.ones((3, 2)), np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("bias", ["drawn", "none"])
+def test_networks_side_by_side_have_a_norm_each_and_biases_none(bias):
+    """Norms of one network do not depend on whether others stand beside it."""
+    x, labels = torch.randn(7, 5), torch.arange(7) % 3
+    together = MLP(5, 6, 2, 3, seeds=[3, 4], bias=bias)
+    losses = cross_entropy(together(x), labels.expand(2, -1))
+    norms, of_the_sum = (gradient_norms(together, loss) for loss in (losses, losses.sum()))
+    assert list(norms) == ["hidden.0.0.weight", "hidden.1.0.weight", "head.weight"]
+    for k, seed in enumerate([3, 4]):
+        alone = MLP(5, 6, 2, 3, seeds=[seed], bias=bias)
+        expected = gradient_norms(alone, cross_entropy(alone(x), labels[None]))
+        for name, norm in norms.items():
+            assert norm.shape == (2,)
+            assert norm[k] == pytest.approx(float(expected[name][0]), rel=1e-5)
+            assert of_the_sum[name][k] == norm[k]
+    module = nn.Linear(5, 3)
+    stacked = Stacked([module, module])
+    norms = gradient_norms(stacked, stacked(x.expand(2, 7, 5)).square().sum((1, 2)))
+    assert list(norms) == ["weight"]
+    single = gradient_norms(module, module(x).square().sum())["weight"]
+    assert norms["weight"] == pytest.approx([single, single])
