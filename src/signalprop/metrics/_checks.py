@@ -4,7 +4,28 @@ from __future__ import annotations
 
 import torch
 
-__all__ = ["require_batch", "require_positive", "require_symmetric"]
+__all__ = [
+    "require_batch",
+    "require_positive",
+    "require_representable",
+    "require_symmetric",
+    "unit_scale",
+]
+
+
+def unit_scale(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the matrices ``(..., n, d)`` divided by a power of two, and it, ``(..., 1, 1)``.
+
+    The largest entry of each is then in [1, 2), so that squares neither overflow nor vanish. No
+    digit changes, as the division is exact. A zero matrix is divided by 1.
+
+    >>> unit_scale(torch.tensor([[12.0, -1.0]]))
+    (tensor([[ 1.5000, -0.1250]]), tensor([[8.]]))
+    """
+    largest = x.detach().abs().amax((-2, -1), keepdim=True)
+    mantissa = torch.frexp(largest).mantissa
+    scale = torch.where(largest > 0, largest / (2 * mantissa), torch.ones_like(largest))
+    return x / scale, scale
 
 
 def require_batch(x: torch.Tensor) -> None:
@@ -17,6 +38,7 @@ def require_symmetric(m: torch.Tensor) -> None:
     """Raise unless ``m`` is ``(..., n, n)`` and symmetric up to rounding."""
     if m.ndim < 2 or m.shape[-1] != m.shape[-2] or 0 in m.shape[-2:]:
         raise ValueError(f"m must be (..., n, n) with n >= 1, got shape {tuple(m.shape)}")
+    m, _ = unit_scale(m)
     if not torch.allclose(m, m.mT, rtol=1e-4 if m.dtype == torch.float32 else 1e-8):
         raise ValueError("m must be symmetric, got a matrix that differs from its transpose")
 
@@ -26,3 +48,9 @@ def require_positive(norms: torch.Tensor, what: str) -> None:
     zeros = int((norms == 0).sum())
     if zeros:
         raise ValueError(f"{what} must not be zero, got {zeros} of {norms.numel()} that are")
+
+
+def require_representable(result: torch.Tensor, what: str) -> None:
+    """Raise if ``result`` has overflowed; ``what`` says what it is."""
+    if not bool(torch.isfinite(result).all()):
+        raise ValueError(f"{what} is beyond the largest {result.dtype}: scale x down first")

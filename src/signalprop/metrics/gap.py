@@ -5,7 +5,12 @@ from __future__ import annotations
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.metrics._checks import require_batch, require_positive
+from signalprop.metrics._checks import (
+    require_batch,
+    require_positive,
+    require_representable,
+    unit_scale,
+)
 
 __all__ = ["gram", "lyapunov_gap", "orthogonality_gap"]
 
@@ -15,14 +20,16 @@ def gram(x: torch.Tensor) -> torch.Tensor:
     """Return the Gram matrix ``(..., n, n)`` of the samples of ``x`` ``(..., n, d)``.
 
     The documents write it ``H^T H`` (ORTH, GRAD) or ``X^T X`` (ISO Eq. 4.1) with samples as
-    columns.
+    columns. A Gram matrix beyond the range of the type is a ``ValueError``.
 
     >>> gram([[1.0, 0.0], [1.0, 2.0]])
     array([[1., 1.],
            [1., 5.]])
     """
     require_batch(x)
-    return x @ x.mT
+    result = x @ x.mT
+    require_representable(result, "the Gram matrix")
+    return result
 
 
 @on_tensors("x")
@@ -43,6 +50,7 @@ def orthogonality_gap(x: torch.Tensor) -> torch.Tensor:
     0.5
     """
     require_batch(x)
+    x, _ = unit_scale(x)
     g = x @ x.mT
     trace = g.diagonal(dim1=-2, dim2=-1).sum(-1)
     require_positive(trace, "the batches of x")
@@ -63,7 +71,7 @@ def lyapunov_gap(x: torch.Tensor) -> torch.Tensor:
     0.5
     """
     require_batch(x)
-    squares = torch.linalg.svdvals(x).square()
+    squares = torch.linalg.svdvals(unit_scale(x)[0]).square()
     total = squares.sum(-1)
     require_positive(total, "the batches of x")
     n, d = x.shape[-2:]

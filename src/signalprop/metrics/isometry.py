@@ -5,7 +5,12 @@ from __future__ import annotations
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.metrics._checks import require_batch, require_positive, require_symmetric
+from signalprop.metrics._checks import (
+    require_batch,
+    require_positive,
+    require_symmetric,
+    unit_scale,
+)
 
 __all__ = [
     "condition_number",
@@ -88,7 +93,7 @@ def condition_number_of_gram(m: torch.Tensor) -> torch.Tensor:
 def _gram_eigenvalues(x: torch.Tensor) -> torch.Tensor:
     require_batch(x)
     n, d = x.shape[-2:]
-    values = torch.linalg.svdvals(x)
+    values = torch.linalg.svdvals(unit_scale(x)[0])
     if n > d:
         values = torch.nn.functional.pad(values, (0, n - d))
     return _without_rounding(values, max(n, d)).square()
@@ -96,12 +101,14 @@ def _gram_eigenvalues(x: torch.Tensor) -> torch.Tensor:
 
 def _psd_eigenvalues(m: torch.Tensor) -> torch.Tensor:
     require_symmetric(m)
+    m, scale = unit_scale(m)
     values = torch.linalg.eigvalsh(m)
     largest = values.abs().amax(-1)
     # Rounding alone makes the zero eigenvalues of a Gram matrix slightly negative.
     if bool((values.amin(-1) < -1e3 * torch.finfo(m.dtype).eps * largest).any()):
         raise ValueError(
-            f"m must be positive semi-definite, got eigenvalue {float(values.min()):.3g}"
+            f"m must be positive semi-definite, got eigenvalue "
+            f"{float((values * scale[..., 0]).min()):.3g}"
         )
     return _without_rounding(values, m.shape[-1])
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.metrics._checks import require_batch, require_positive
+from signalprop.metrics._checks import (
+    require_batch,
+    require_positive,
+    require_representable,
+    unit_scale,
+)
 
 __all__ = ["rank", "rank_ratio", "soft_rank", "spectrum"]
 
@@ -21,8 +26,9 @@ def spectrum(x: torch.Tensor) -> torch.Tensor:
     array([8., 2.])
     """
     require_batch(x)
-    values: torch.Tensor = torch.linalg.svdvals(x)
-    return values.square() / x.shape[-2]
+    result: torch.Tensor = torch.linalg.svdvals(x).square() / x.shape[-2]
+    require_representable(result, "the spectrum")
+    return result
 
 
 @on_tensors("x")
@@ -36,7 +42,7 @@ def rank(x: torch.Tensor, rtol: float | None = None) -> torch.Tensor:
     1
     """
     require_batch(x)
-    result: torch.Tensor = torch.linalg.matrix_rank(x, rtol=rtol)
+    result: torch.Tensor = torch.linalg.matrix_rank(unit_scale(x)[0], rtol=rtol)
     return result
 
 
@@ -52,9 +58,11 @@ def soft_rank(x: torch.Tensor, tau: float = 0.5) -> torch.Tensor:
     """
     if not tau >= 0:
         raise ValueError(f"tau must be a non-negative number, got {tau!r}")
-    values = spectrum(x)
+    require_batch(x)
+    unit, scale = unit_scale(x)
+    values = spectrum(unit)
     slack = 8 * max(x.shape[-2:]) * torch.finfo(x.dtype).eps * values[..., :1]
-    return (values >= tau - slack).sum(-1)
+    return (values >= tau / scale[..., 0] / scale[..., 0] - slack).sum(-1)
 
 
 @on_tensors("x")
@@ -71,6 +79,7 @@ def rank_ratio(x: torch.Tensor) -> torch.Tensor:
     2.0
     """
     require_batch(x)
+    x, _ = unit_scale(x)
     m = x @ x.mT if x.shape[-2] <= x.shape[-1] else x.mT @ x
     trace = m.diagonal(dim1=-2, dim2=-1).sum(-1)
     require_positive(trace, "the batches of x")

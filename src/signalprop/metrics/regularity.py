@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.metrics._checks import require_batch
+from signalprop.metrics._checks import require_batch, require_representable
 
 __all__ = ["regularity_terms", "second_moment"]
 
@@ -19,7 +19,9 @@ def second_moment(x: torch.Tensor) -> torch.Tensor:
            [1., 2.]])
     """
     require_batch(x)
-    return x.mT @ x / x.shape[-2]
+    result = x.mT @ x / x.shape[-2]
+    require_representable(result, "the matrix of second moments")
+    return result
 
 
 @on_tensors("x")
@@ -38,4 +40,9 @@ def regularity_terms(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     m = second_moment(x)
     square = m @ m
     diagonal = square.diagonal(dim1=-2, dim2=-1)
-    return diagonal.square().sum(-1), (square * m).sum((-2, -1))
+    terms = diagonal.square().sum(-1), (square * m).sum((-2, -1))
+    for term in terms:
+        require_representable(term, "a regularity term")
+        if bool(((term == 0) & x.any(-1).any(-1)).any()):
+            raise ValueError(f"a regularity term is below the least {term.dtype}: scale x up first")
+    return terms

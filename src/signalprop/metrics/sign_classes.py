@@ -49,6 +49,7 @@ def _volumes(x: torch.Tensor, samples: int, seed: int | Stream) -> torch.Tensor:
         raise ValueError(f"x must be (n, k) with n, k >= 1, got shape {tuple(x.shape)}")
     points = x.detach().cpu().numpy().astype(np.float64)
     points = points[np.any(points != 0, axis=1)]  # a zero sample has the same sign for every w
+    points = np.ldexp(points, -np.frexp(np.abs(points).max(axis=1, keepdims=True, initial=0))[1])
     if len(points) == 0:
         volumes = np.ones(1)
     elif x.shape[1] == 1:
