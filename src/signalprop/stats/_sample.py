@@ -9,7 +9,7 @@ from scipy import stats
 
 from signalprop._arrays import as_tensor
 
-__all__ = ["check_level", "floats", "positive_floats", "t_quantile"]
+__all__ = ["check_level", "floats", "positive_floats", "t_quantile", "to_unit"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -34,6 +34,16 @@ def positive_floats(values: object, name: str, ndim: tuple[int, ...] | None = No
             "cut the curve before it reaches zero"
         )
     return array
+
+
+def to_unit(values: Floats, axis: int | None = None) -> tuple[Floats, Any]:
+    """Return ``values`` over a power of two, and it: all below 2 in size, so that squares exist.
+
+    Nothing is rounded. With ``axis`` each entry of the others has a power of its own.
+    """
+    _, exponent = np.frexp(np.abs(values).max(axis=axis))
+    scale = np.ldexp(1.0, exponent - 1)
+    return values / scale, scale
 
 
 def check_level(level: float) -> None:

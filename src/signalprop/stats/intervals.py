@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from signalprop.random import Stream, as_stream
-from signalprop.stats._sample import Floats, check_level, floats, t_quantile
+from signalprop.stats._sample import Floats, check_level, floats, t_quantile, to_unit
 
 __all__ = ["Estimate", "batch_means", "mean_interval", "per_test_error"]
 
@@ -65,15 +65,16 @@ def mean_interval(
     Estimate(2.5 in [0.4457, 4.554] at 95%)
     """
     check_level(level)
-    runs = _runs_first(values, axis)
+    runs, unit = to_unit(_runs_first(values, axis), axis=0)
     mean = runs.mean(axis=0)
     if method == "t":
         reach = t_quantile(level, len(runs) - 1) * stats.sem(runs, axis=0)
-        return Estimate(mean[()], (mean - reach)[()], (mean + reach)[()], level)
-    if method == "bootstrap":
+        low, high = mean - reach, mean + reach
+    elif method == "bootstrap":
         low, high = _bca(runs, level, as_stream(seed))
-        return Estimate(mean[()], low[()], high[()], level)
-    raise ValueError(f"method must be 't' or 'bootstrap', got {method!r}")
+    else:
+        raise ValueError(f"method must be 't' or 'bootstrap', got {method!r}")
+    return Estimate((mean * unit)[()], (low * unit)[()], (high * unit)[()], level)
 
 
 def _runs_first(values: object, axis: int) -> Floats:

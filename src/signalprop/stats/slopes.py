@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from signalprop.stats._sample import Floats, floats, positive_floats, t_quantile
+from signalprop.stats._sample import Floats, floats, positive_floats, t_quantile, to_unit
 from signalprop.stats.intervals import Estimate, mean_interval
 
 __all__ = ["Slope", "exponent", "slope"]
@@ -35,12 +35,14 @@ def slope(x: object, y: object, level: float = 0.95) -> Slope:
     ``x`` has shape (points,). With ``y`` of shape (runs, points) each run gets its own slope and
     the interval is Student's over the independent runs: it holds however the points of one run
     are correlated. With a single curve, of shape (points,) or (1, points), it is that of linear
-    regression, which supposes independent errors of one variance and needs three points.
+    regression, which supposes independent errors of one variance and needs three points; of a
+    constant curve it has length 0.
 
     >>> slope([0, 1, 2, 3], [1.0, 3.1, 4.9, 7.0])
     Slope(1.98 in [1.797, 2.163] at 95%)
     """
     x, curves = _curves(x, y)
+    (x, run), (curves, rise) = to_unit(x), to_unit(curves)
     mean = curves.mean(axis=0)
     line = stats.linregress(x, mean)
     fitted = line.intercept + line.slope * x
@@ -51,14 +53,10 @@ def slope(x: object, y: object, level: float = 0.95) -> Slope:
         if len(curves) > 1
         else _regression_interval(line.slope, line.stderr, len(x) - 2, level)
     )
-    return Slope(
-        float(line.slope),
-        float(interval.low),
-        float(interval.high),
-        level,
-        float(line.intercept),
-        r_squared,
+    value, low, high = (
+        float(part / run * rise) for part in (line.slope, interval.low, interval.high)
     )
+    return Slope(value, low, high, level, float(line.intercept * rise), r_squared)
 
 
 def exponent(x: object, y: object, level: float = 0.95) -> Slope:
@@ -88,5 +86,6 @@ def _run_slopes(x: Floats, curves: Floats) -> Floats:
 
 
 def _regression_interval(value: float, error: float, freedom: int, level: float) -> Estimate:
-    reach = t_quantile(level, freedom) * error
+    # scipy has no error for a constant curve, which a line fits exactly
+    reach = 0.0 if np.isnan(error) else t_quantile(level, freedom) * error
     return Estimate(value, value - reach, value + reach, level)

@@ -118,3 +118,14 @@ def test_bad_input_is_named(call, words):
 
 def test_repr_shows_the_numbers():
     assert repr(Estimate(1.0, 0.5, 1.5, 0.9)) == "Estimate(1 in [0.5, 1.5] at 90%)"
+
+
+@pytest.mark.parametrize("method", ["t", "bootstrap"])
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1020])
+def test_intervals_do_not_see_the_units(method, unit):
+    values = np.array([[1.0, 3.0], [2.0, 5.0], [4.0, 4.0], [3.0, 7.5]])
+    expected = mean_interval(values, method=method)
+    ours = mean_interval(values * [unit, 1.0], method=method)
+    for part in ("value", "low", "high"):
+        mixed = getattr(ours, part) / [unit, 1.0]
+        np.testing.assert_allclose(mixed, getattr(expected, part), rtol=1e-9)

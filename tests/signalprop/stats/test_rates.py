@@ -90,3 +90,10 @@ def test_power_law_with_a_floor():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("value", [1.0, 0.3, 1e-300, 1e300])
+def test_a_constant_has_rate_zero_for_sure(value):
+    for rate in (exponential_rate([value] * 6), power_rate([value] * 6, range(1, 7))):
+        assert (rate.value, rate.low, rate.high, rate.floor) == (0, 0, 0, None)
+        assert rate.amplitude == pytest.approx(value)

@@ -74,3 +74,22 @@ def test_bad_input_is_named(x, y, words):
 def test_exponent_wants_positive_values():
     with pytest.raises(ValueError, match="y must be positive"):
         exponent([1, 2, 3], [1.0, 0.0, 2.0])
+
+
+def test_a_constant_curve_has_slope_zero_for_sure():
+    for value in (1.0, 0.1, 1e-200, 1e200):
+        line = slope(range(5), [value] * 5)
+        assert (line.value, line.low, line.high) == (0, 0, 0)
+        assert line.intercept == pytest.approx(value)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
+def test_slopes_do_not_see_the_units(unit):
+    x, y = np.arange(5.0), np.array([[1.0, 2.1, 2.9, 4.2, 5.0], [1.2, 2.0, 3.3, 4.1, 4.9]])
+    for curves in (y, y[0]):
+        expected = slope(x, curves)
+        line = slope(x, unit * curves)
+        for part in ("value", "low", "high", "intercept"):
+            assert getattr(line, part) / unit == pytest.approx(getattr(expected, part), rel=1e-9)
+        assert line.r_squared == pytest.approx(expected.r_squared)
+        assert slope(unit * x, curves).value * unit == pytest.approx(expected.value)
