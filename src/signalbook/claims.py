@@ -7,9 +7,6 @@ claims in the page and leaves them there as data, from which the ledger is colle
 
 from __future__ import annotations
 
-import html
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from signalbook.outputs import CLAIMS
+from signalbook.settle import VERDICTS
+from signalbook.words import plain, show
 
 __all__ = [
     "VERDICTS",
@@ -35,17 +34,6 @@ __all__ = [
 ]
 
 Kind = Literal["identity", "bound", "rate", "level", "ordering", "limit", "existence"]
-
-#: From the best to the worst: an ID with several claims gets the worst of their verdicts.
-VERDICTS = (
-    "holds",
-    "holds with slack",
-    "illustrated",
-    "open choice",
-    "not run at this scale",
-    "not reproduced",
-    "fails as printed",
-)
 
 
 @dataclass(frozen=True)
@@ -220,16 +208,18 @@ class Claim:
     def as_data(self) -> dict[str, Any]:
         """The claim as plain JSON types."""
         instead = self.instead
+        found = f"{self.statement} Measured: {show(self.check.measured)}."
         return {
             "id": self.id,
             "verdict": self.verdict,
-            "statement": self.statement,
+            "found": found,
             **_check_data(self.check),
-            "counterexample": self.counterexample,
-            "instead": instead and {"statement": instead.statement, **_check_data(instead.check)},
-            "readings": {name: _check_data(check) for name, check in self.readings.items()},
-            "scale": self.scale,
-            "in_proof": self.in_proof,
+            "measured": f"{show(self.check.measured)} against {show(self.check.published)}",
+            "counterexample": None,
+            "repair": instead.statement if instead else "",
+            "in_proof": "a display" if self.in_proof else "",
+            "about": "",
+            "modelled": True,
         }
 
 
@@ -241,7 +231,7 @@ class Report:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         data = [claim.as_data() for claim in self.claims]
-        return {CLAIMS: data, "text/html": table(data), "text/plain": self._text()}
+        return {CLAIMS: data, "text/plain": self._text()}
 
     def _text(self) -> str:
         return "\n".join(f"{claim.id}: {claim.verdict}" for claim in self.claims)
@@ -250,85 +240,6 @@ class Report:
 def report(*claims: Claim) -> Report:
     """Show the claims; as the last line of a cell it leaves them in the ledger."""
     return Report(claims)
-
-
-def table(data: Sequence[Mapping[str, Any]]) -> str:
-    """The verdict table of a chapter, as HTML."""
-    heads = ("ID", "Verdict", "Statement", "Published", "Measured", "Interval", "Tolerance")
-    head = "".join(f'<th scope="col">{h}</th>' for h in heads)
-    rows = "".join(_row(entry) for entry in data)
-    return (
-        '<div class="sb-table" tabindex="0" role="region" aria-label="Verdicts">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def badge(verdict: str) -> str:
-    """A verdict as a coloured word."""
-    return f'<span class="sb-badge sb-{verdict.replace(" ", "-")}">{verdict}</span>'
-
-
-def show(value: Any, digits: int = 4) -> str:
-    """A number, text or collection as pages show it; nothing where there is no value.
-
-    >>> show(0.123456), show([0.1, 0.2]), show(None), show(float("nan")), show(1500.0)
-    ('0.1235', '0.1, 0.2', '', '', '1500')
-    """
-    value = plain(value)
-    if value is None or value == "not a number":
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        whole = len(str(int(abs(value)))) if abs(value) < 1e6 else 0  # 12345.0 is no 1.234e+04
-        return f"{value:.{max(digits, whole)}g}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {show(item, digits)}" for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(show(item, digits) for item in value)
-    return str(value)
-
-
-def typeset(text: str) -> str:
-    """Text as HTML, with ``$...$`` as a formula.
-
-    >>> typeset("$a < b$ & c")
-    '<span class="math notranslate nohighlight">\\\\(a &lt; b\\\\)</span> &amp; c'
-    """
-    formula = r'<span class="math notranslate nohighlight">\\(\1\\)</span>'
-    return re.sub(r"\$([^$]+)\$", formula, html.escape(text))
-
-
-def _row(entry: Mapping[str, Any]) -> str:
-    statement = typeset(entry["statement"]) + "".join(
-        f'<div class="sb-note"><em>{typeset(word)}:</em> {typeset(note)}</div>'
-        for word, note in _notes(entry)
-    )
-    numbers = "".join(
-        f"<td>{html.escape(show(entry[key]))}</td>"
-        for key in ("published", "measured", "interval", "tolerance")
-    )
-    return (
-        f'<tr><th scope="row">{entry["id"]}</th><td>{badge(entry["verdict"])}</td>'
-        f"<td>{statement}</td>{numbers}</tr>"
-    )
-
-
-def _notes(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What stands under a statement in the table, each with the word before it."""
-    notes = [("Tolerance", entry["reason"])]
-    if entry["in_proof"]:
-        notes.append(("In the proof", "a slip here leaves the statement as it is"))
-    if entry["counterexample"]:
-        notes.append(("Counterexample", entry["counterexample"]))
-    if instead := entry["instead"]:
-        word = "Repaired" if entry["verdict"] == "fails as printed" else "Sharper"
-        notes.append((word, f"{instead['statement']} (measured {show(instead['measured'])})"))
-    for name, check in entry["readings"].items():
-        notes.append((f"Reading “{name}”", "passes" if check["passed"] else "does not pass"))
-    if entry["verdict"] == "not run at this scale":
-        notes.append(("Needs", entry["scale"]))
-    return notes
 
 
 def _near(
@@ -356,22 +267,3 @@ def _numbers(value: Any, name: str) -> Any:
 def _check_data(check: Check) -> dict[str, Any]:
     names = ("kind", "passed", "published", "measured", "interval", "tolerance", "reason", "error")
     return {name: plain(getattr(check, name)) for name in names}
-
-
-def plain(value: Any) -> Any:
-    """``value`` in JSON types; infinities become words, since JSON has no number for them.
-
-    >>> plain({"x": np.float64(2.0), "y": (1, np.inf)})
-    {'x': 2.0, 'y': [1, 'infinite']}
-    """
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "not a number" if math.isnan(value) else ("infinite" if value > 0 else "-infinite")
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return str(value)

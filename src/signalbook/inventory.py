@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["DOCUMENTS", "Row", "rows"]
+__all__ = ["DOCUMENTS", "KINDS", "PARTS", "Row", "rows"]
 
 DOCUMENTS = {
     "RANK": "Daneshmand, Kohler, Bach, Hofmann, Lucchi: batch norm avoids rank collapse",
@@ -20,26 +20,55 @@ DOCUMENTS = {
     "DEC": "Nachum, Bondaschi, Gastpar, Khina: batch normalization decomposed",
 }
 
+KINDS = ("definition", "theorem", "lemma", "corollary", "proof", "claim", "figure", "table")
+
+#: The parts of the book, a file of statements each, in the order of the documents.
+PARTS = (
+    "rank",
+    "orthogonality",
+    "meanfield",
+    "isometry",
+    "kernels",
+    "gradients",
+    "conditioning",
+    "decomposed",
+)
+
 
 @dataclass(frozen=True)
 class Row:
-    """One numbered (or named) statement, figure or table of a document."""
+    """One numbered (or named) statement, figure or table of a document.
+
+    ``says`` restates what is printed, with the document's formulas; ``where`` is its place there.
+    The needs are IDs: notions and results that the statement uses, and those that its proof uses.
+    """
 
     id: str
-    document: str
     part: str
-    kind: str
     title: str
+    kind: str
+    where: str
+    says: str
+    statement_needs: tuple[str, ...] = ()
+    proof_needs: tuple[str, ...] = ()
+
+    @property
+    def document(self) -> str:
+        """The short name of its document."""
+        return self.id.split("-")[0]
 
 
 @cache
 def rows() -> dict[str, Row]:
     """Return all rows by ID, in the order of the documents.
 
-    >>> rows()["ORTH-F2b"].title
-    'log mean V vs width'
+    >>> rows()["ORTH-T1"].where
+    'ORTH, Theorem 1, Eq. (3)'
     """
-    text = files("signalbook").joinpath("inventory.tsv").read_text()
-    return {
-        entry["id"]: Row(**entry) for entry in csv.DictReader(text.splitlines(), delimiter="\t")
-    }
+    found = {}
+    for part in PARTS:
+        text = files("signalbook").joinpath("statements", f"{part}.toml").read_text("utf-8")
+        for name, entry in tomllib.loads(text).items():
+            entry |= {n: tuple(entry[n]) for n in ("statement_needs", "proof_needs")}
+            found[name] = Row(name, part, **entry)
+    return found

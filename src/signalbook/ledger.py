@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from signalbook.claims import VERDICTS
+from signalbook.cards import anchored
 from signalbook.files import write
 from signalbook.inventory import rows
 from signalbook.outputs import claims_in
 from signalbook.project import Project
+from signalbook.settle import VERDICTS
 from signalbook.source import Source
 
 __all__ = ["Ledger", "collect"]
@@ -35,7 +36,9 @@ class Ledger:
 
         By the union bound, it is the sum of what the checks state.
         """
-        return float(sum(check["error"] for entry in self.entries for check in entry["checks"]))
+        return float(
+            sum(check.get("error", 0) for entry in self.entries for check in entry["checks"])
+        )
 
     def of(self, chapter: str) -> list[dict[str, Any]]:
         """The entries that one chapter settles."""
@@ -72,11 +75,11 @@ def collect(project: Project) -> Ledger:
 def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
 
-    Displays of a proof have a say only where an ID has no other claims.
+    Displays of a proof and slips of print have a say only where an ID has no other claims.
     """
     key = json.loads(project.key(chapter).read_text())
     grouped: dict[str, list[dict[str, Any]]] = {}
-    for claim in claims_in(notebook["cells"]):
+    for claim in anchored(claims_in(notebook["cells"])):
         grouped.setdefault(claim["id"], []).append(claim)
     context = {
         "chapter": chapter,
@@ -86,7 +89,8 @@ def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[s
     }
     entries = {}
     for name, claims in grouped.items():
-        deciding = [claim for claim in claims if not claim["in_proof"]] or claims
+        deciding = [c for c in claims if not c.get("in_proof") and c["verdict"] != "misprint"]
+        deciding = deciding or [c for c in claims if c["verdict"] == "misprint"] or claims
         worst = max(deciding, key=lambda claim: VERDICTS.index(claim["verdict"]))
         entries[name] = worst | context | {"checks": claims}
     return entries
@@ -98,7 +102,7 @@ def _disagreements(settles: dict[str, str], entries: dict[str, dict[str, Any]]) 
     for name in dict.fromkeys([*settles, *entries]):
         expected, found = settles.get(name), entries.get(name, {}).get("verdict")
         if name not in rows():
-            wrong.append(f"{name} is not in the inventory (src/signalbook/inventory.tsv)")
+            wrong.append(f"{name} is not in the inventory (src/signalbook/statements)")
         elif expected not in (*VERDICTS, None):
             wrong.append(f"{name}: {expected!r} is no verdict; there are: {', '.join(VERDICTS)}")
         elif expected is None:

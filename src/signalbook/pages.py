@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from signalbook.claims import VERDICTS, badge, show, typeset
-from signalbook.inventory import DOCUMENTS, rows
+from signalbook import cards
+from signalbook.inventory import DOCUMENTS, KINDS, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.project import Project
+from signalbook.settle import SEVERITIES, VERDICTS
 from signalbook.source import Source
+from signalbook.words import badge, show, typeset
 
 __all__ = [
-    "banner",
+    "box",
+    "closing",
     "disagreement",
     "failed",
     "figure_links",
@@ -37,7 +40,7 @@ def generated(project: Project, ledger: Ledger) -> dict[str, str]:
     }
 
 
-def banner(
+def box(
     chapter: str,
     source: Source,
     key: Mapping[str, Any],
@@ -45,42 +48,38 @@ def banner(
     entries: Sequence[Mapping[str, Any]],
     record: Mapping[str, Any] | None,
 ) -> str:
-    """What a chapter shows under its title: its verdicts, and which sizes made the page.
+    """What a chapter shows under its title: what was found, and which sizes made the page.
 
     Nothing for a page of our own, which settles no statement of a document.
     """
     if not source.settles:
         return ""
     up = "../" * (chapter.count("/") + 1)
-    badges = "".join(
-        f'<li><a href="{up}pages/ledger.html#{entry["id"].lower()}">{entry["id"]}</a> '
-        f"{badge(entry['verdict'])}</li>"
-        for entry in entries
-    )
     defaults = {name: p.default for name, p in source.parameters.items()}
     differing = [
-        f"<li><code>{name} = {_esc(show(value))}</code> instead of "
+        f"<code>{name} = {_esc(show(value))}</code> instead of "
         f"<code>{_esc(show(defaults[name]))}</code>"
-        f"{': ' + typeset(changes[name].reason) if name in changes else ''}</li>"
+        f"{': ' + typeset(changes[name].reason) if name in changes else ''}"
         for name, value in key["parameters"].items()
         if value != defaults[name]
     ]
-    sizes = (
-        f"<details><summary>Made with the {_esc(key['profile'])} profile: {len(differing)} "
-        f"{'value differs' if len(differing) == 1 else 'values differ'} from the document's"
-        f"</summary><ul>{''.join(differing)}</ul></details>"
-        if differing
-        else "<p>Made with the document's own values.</p>"
-    )
+    count = f"{len(differing)} {'value differs' if len(differing) == 1 else 'values differ'}"
+    summary = f"Made with the {key['profile']} profile: {count} from the document's"
+    sizes = {"summary": summary, "lines": differing} if differing else None
     note = _record_note(record, key["code"]) if record else ""
-    verdicts = f'<ul class="sb-verdicts">{badges}</ul>' if badges else ""
-    return _raw(f'<div class="sb-banner">{verdicts}{sizes}{note}</div>')
+    return _raw(cards.box(entries, sizes, note, up))
+
+
+def closing(entries: Sequence[Mapping[str, Any]]) -> str:
+    """The table at the end of a chapter: every claim of it in a line."""
+    claims = [claim for entry in entries for claim in entry["checks"]]
+    return "## What was settled\n\n" + _raw(cards.closing(claims)) if claims else ""
 
 
 def _record_note(record: Mapping[str, Any], code: str) -> str:
     stale = "" if record["code"] == code else " The code has changed since: the record is stale."
     made = f"{record['date']}, on {record['device']}, in {record['seconds']:.0f} s"
-    return f"<p>A run at the document's own sizes was recorded on {_esc(made)}.{stale}</p>"
+    return f"A run at the document's own sizes was recorded on {made}.{stale}"
 
 
 def figure_links(chapter: str, data: str) -> str:
@@ -130,99 +129,45 @@ def disagreement(title: str, problems: Sequence[str]) -> str:
 
 def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     entries = {entry["id"]: entry for entry in ledger.entries}
-    body = []
-    for row in rows().values():
-        entry = entries.get(row.id)
-        verdict = entry["verdict"] if entry else TO_COME
-        chapter = (
-            f'<a href="../chapters/{entry["chapter"]}.html">{_esc(titles[entry["chapter"]])}</a>'
-            if entry
-            else ""
-        )
-        numbers = f"<td>{_esc(_published(entry))}</td><td>{_esc(_measured(entry))}</td>"
-        body.append(
-            f'<tr id="{row.id.lower()}" data-document="{row.document}" data-kind="{_esc(row.kind)}"'
-            f' data-verdict="{verdict}"><th scope="row">{row.id}</th>'
-            f"<td>{badge(verdict)}{_slip(entry)}</td>"
-            f"<td>{_esc(row.title)}</td><td>{_esc(row.kind)}</td>{numbers}<td>{chapter}</td></tr>"
-        )
-    filters = "".join(
-        _select(name, options)
-        for name, options in (
-            ("document", list(DOCUMENTS)),
-            ("kind", sorted({row.kind for row in rows().values()})),
-            ("verdict", [*VERDICTS, TO_COME]),
-        )
+    lines = [(row, entries.get(row.id)) for row in rows().values()]
+    return _page(
+        "ledger.html.j2",
+        lines=lines,
+        titles=titles,
+        to_come=TO_COME,
+        filters={
+            "document": list(DOCUMENTS),
+            "kind": KINDS,
+            "verdict": [*VERDICTS, TO_COME],
+        },
+        slipped=lambda entry: bool(_errors(entry)) and entry["verdict"] != "fails as printed",
+        intro="# The ledger\n\nEvery statement, figure and table of the documents, with the "
+        "verdict that its chapter computed. What the verdicts mean is said in [](reading.md).\n\n",
     )
-    heads = ("ID", "Verdict", "What", "Kind", "Published", "Measured", "Chapter")
-    head = "".join(f'<th scope="col">{h}</th>' for h in heads)
-    table = (
-        f'<form class="sb-filters" aria-label="Filter the ledger" hidden>{filters}'
-        '<output id="sb-count" aria-live="polite"></output></form>'
-        '<div class="sb-table" tabindex="0" role="region" aria-label="Ledger">'
-        f'<table id="sb-ledger"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody>'
-        '</table></div><script src="../_static/ledger.js"></script>'
-    )
-    return (
-        "# The ledger\n\nEvery statement, figure and table of the documents, with the verdict that "
-        "its chapter computed. What the verdicts mean is said in [](reading.md).\n\n" + _raw(table)
-    )
-
-
-def _slip(entry: Mapping[str, Any] | None) -> str:
-    """A note at a statement that stands although a display of its proof does not."""
-    if entry is None or entry["verdict"] == "fails as printed" or not _failing(entry):
-        return ""
-    return '<div class="sb-note"><a href="errata.html">slip in the proof</a></div>'
-
-
-def _select(name: str, options: Sequence[str]) -> str:
-    choices = "".join(f'<option value="{_esc(o)}">{_esc(o)}</option>' for o in options)
-    return (
-        f'<label>{name.capitalize()} <select name="{name}"><option value="">all</option>'
-        f"{choices}</select></label>"
-    )
-
-
-def _published(entry: Mapping[str, Any] | None) -> str:
-    return "" if entry is None else show(entry["published"])
-
-
-def _measured(entry: Mapping[str, Any] | None) -> str:
-    if entry is None:
-        return ""
-    interval = f" [{show(entry['interval'])}]" if entry["interval"] is not None else ""
-    return show(entry["measured"]) + interval
 
 
 def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
-    failing = [entry for entry in ledger.entries if _failing(entry)]
-    sections = [
-        f"## {entry['id']}: {rows()[entry['id']].title}\n\n"
-        f"From the chapter [{titles[entry['chapter']]}](../chapters/{entry['chapter']}).\n\n"
-        + "\n".join(_erratum(claim) for claim in _failing(entry))
-        for entry in failing
-    ]
-    return (
-        "# Errata\n\nStatements that fail as printed: what is wrong, a counterexample, and a "
-        "repair that passes the same test. Each is computed anew with every build.\n\n"
-        + ("\n".join(sections) or "No statement has failed so far.\n")
+    """Failing statements from the gravest to the least, then slips of proofs and of print."""
+    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    failing.sort(key=lambda e: -SEVERITIES.index(e.get("severity") or SEVERITIES[0]))
+    slips = [entry for entry in ledger.entries if entry not in failing and _errors(entry)]
+    return _page(
+        "errata.html.j2",
+        failing=failing,
+        slips=slips,
+        errors=_errors,
+        titles=titles,
+        rows=rows(),
+        intro="# Errata\n\nStatements that fail as printed, the gravest first: what is printed, a "
+        "counterexample, the sizes at which it can be seen, and a repair that passes the same "
+        "test. Each is computed anew with every build. Slips of proofs and of print, which leave "
+        "a statement as it is, follow.\n\n",
     )
 
 
-def _failing(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [claim for claim in entry["checks"] if claim["verdict"] == "fails as printed"]
-
-
-def _erratum(claim: Mapping[str, Any]) -> str:
-    repair = claim["instead"]
-    tolerance = "" if repair["tolerance"] is None else f", tolerance {show(repair['tolerance'])}"
-    return (
-        f"**Printed{' in the proof' if claim['in_proof'] else ''}**\n: {claim['statement']}\n\n"
-        f"**Counterexample**\n: {claim['counterexample']}\n\n"
-        f"**Repair**\n: {repair['statement']} *Tested the same way: measured "
-        f"{show(repair['measured'])}{tolerance}.*\n"
-    )
+def _errors(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The claims of an entry that found an error of the print."""
+    return [c for c in entry["checks"] if c["verdict"] in ("fails as printed", "misprint")]
 
 
 def _summary(ledger: Ledger) -> str:
@@ -235,7 +180,7 @@ def _summary(ledger: Ledger) -> str:
         f'<a href="chapters/{entry["chapter"]}.html">{entry["id"]}</a>'
         for entry in ledger.entries
         if entry["verdict"] == "fails as printed"
-        and {"theorem", "corollary", "proposition"} & set(rows()[entry["id"]].kind.split())
+        and rows()[entry["id"]].kind in ("theorem", "corollary")
     ]
     headline = (
         f"<p>Among the theorems, propositions and corollaries that fail as printed, each with a "
@@ -257,6 +202,10 @@ def _costs(project: Project, titles: Mapping[str, str]) -> str:
         values = ", ".join(f"`{n} = {show(c.value)}`" for n, c in changes.items()) or "none"
         lines.append(f"| [{title}](../chapters/{chapter}) | {values} |")
     return "\n".join(lines) + "\n"
+
+
+def _page(template: str, *, intro: str, **values: Any) -> str:
+    return intro + _raw(cards.template(template).render(values))
 
 
 def _raw(text: str) -> str:

@@ -8,7 +8,11 @@ from typing import Any
 import pandas as pd
 from myst_nb import glue
 
-from signalbook.claims import plain, show
+from signalbook.cards import template
+from signalbook.outputs import FIGURE
+from signalbook.words import plain, show
+
+ROWS = 10  # of a table that a page shows
 
 __all__ = ["Table", "table", "tell"]
 
@@ -16,19 +20,23 @@ __all__ = ["Table", "table", "tell"]
 def tell(digits: int = 3, **values: Any) -> None:
     """Make values available to the text as ``{glue:text}`name```, numbers with ``digits`` digits.
 
-    Call it in a cell tagged ``remove-cell``. Integers, words and lists of them stay as they are.
+    Call it in a cell tagged ``remove-cell``. Integers, words and lists of them stay as they are;
+    anything else (a series, a mapping, a missing number) is no word of a sentence and refused.
     """
     for name, value in values.items():
-        glue(name, _Words(_words(plain(value), digits)), display=False)
+        glue(name, _Words(_words(plain(value), digits, name)), display=False)
 
 
-def _words(value: Any, digits: int) -> str:
+def _words(value: Any, digits: int, name: str) -> str:
     """A value as running text has it: true minus signs, lists with "and"."""
-    if isinstance(value, list):
-        *first, last = (_words(item, digits) for item in value)
+    if isinstance(value, list) and value:
+        *first, last = (_words(item, digits, name) for item in value)
         return f"{', '.join(first)} and {last}" if first else last
-    shown = show(value, digits)
-    return shown.replace("-", "\u2212") if isinstance(value, int | float) else shown
+    if not isinstance(value, int | float | str) or not show(value, digits).strip():
+        raise ValueError(f"{name} must be a number, words or a list of them, got {value!r}")
+    if isinstance(value, str) and ("\n" in value or "object at 0x" in value):
+        raise ValueError(f"{name} must be words of a sentence, got {value!r}")
+    return show(value, digits)
 
 
 class _Words(str):
@@ -39,20 +47,46 @@ class _Words(str):
 
 
 class Table:
-    """Rows shown as an HTML table that scrolls in itself on a narrow screen."""
+    """Rows as an HTML table that scrolls in itself on a narrow screen; the rest as a download."""
 
-    def __init__(self, data: pd.DataFrame, digits: int) -> None:
-        self.data, self.digits = data, digits
+    def __init__(self, data: pd.DataFrame, digits: int, name: str) -> None:
+        self.data, self.digits, self.name = data, digits, name
 
-    def _repr_html_(self) -> str:
-        shown = self.data.map(lambda value: show(value, self.digits))
-        body: str = shown.to_html(index=False, border=0, na_rep="")
-        return f'<div class="sb-table" tabindex="0" role="region" aria-label="Table">{body}</div>'
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/html": self._html(), "text/plain": str(self)}
+        if self.name:
+            csv = self.data.to_csv(index=False, float_format="%.12g", lineterminator="\n")
+            bundle[FIGURE] = {"name": self.name, "csv": csv}
+        return bundle
 
-    def __repr__(self) -> str:
+    def _html(self) -> str:
+        shown = self.data.head(ROWS)
+        cells = [
+            [_cell(value, self.digits) for value in row] for row in shown.itertuples(index=False)
+        ]
+        return template("table.html.j2").render(
+            heads=list(shown.columns), rows=cells, count=len(self.data), most=ROWS
+        )
+
+    def __str__(self) -> str:
         return str(self.data.to_string(index=False))
 
 
-def table(rows: pd.DataFrame | Mapping[str, Any] | Sequence[Any], digits: int = 4) -> Table:
-    """Show rows (a frame, a dict of columns or a list of dicts); numbers with ``digits`` digits."""
-    return Table(pd.DataFrame(rows), digits)
+def table(
+    rows: pd.DataFrame | Mapping[str, Any] | Sequence[Any], digits: int = 4, name: str = ""
+) -> Table:
+    """Show rows (a frame, a dict of columns or a list of dicts); numbers with ``digits`` digits.
+
+    A page shows ten rows at most. Longer tables need a ``name``: all rows are offered as a file.
+    """
+    data = pd.DataFrame(rows)
+    if len(data) > ROWS and not name:
+        raise ValueError(f"name must be given for a table of {len(data)} rows; {ROWS} are shown")
+    return Table(data, digits, name)
+
+
+def _cell(value: Any, digits: int) -> tuple[str, bool]:
+    """What stands in a cell, and whether it is a number."""
+    value = plain(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return show(value, digits), number

@@ -15,7 +15,7 @@ from signalbook.parameters import Parameter, declared
 
 __all__ = ["Source"]
 
-FIELDS = {"settles", "data", "reads", "seconds", "time_limit"}
+FIELDS = {"settles", "telling", "data", "reads", "seconds", "time_limit"}
 
 
 @dataclass
@@ -49,6 +49,12 @@ class Source:
     def settles(self) -> dict[str, str]:
         """The IDs this chapter settles, each with the verdict expected of it."""
         return dict(self.matter.get("settles") or {})
+
+    @property
+    def telling(self) -> str:
+        """The name of the figure that stands right below the summary box; the first, if not
+        said."""
+        return str(self.matter.get("telling", ""))
 
     @property
     def data(self) -> list[str]:

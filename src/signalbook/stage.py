@@ -9,7 +9,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
-from signalbook import pages
+from signalbook import cards, pages
 from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.ledger import Ledger
@@ -21,7 +21,6 @@ from signalbook.source import Source
 __all__ = ["stage"]
 
 PROSE = ("_config.yml", "_toc.yml", "index.md", "references.bib", "pages", "assets")
-LONG = 14  # lines of a code cell that a page shows unfolded
 LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
 MATHJAX = "sphinx-mathjax-offline/static/mathjax/tex-svg-full.js"
 
@@ -69,9 +68,14 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     run = json.loads(executed.read_text())
     notebook, files = _merge(source, run, chapter)
     _check_figures(notebook, chapter)
-    cells = notebook["cells"]
-    cells[0]["source"] = _under_title(cells[0]["source"], _banner(project, chapter, source, ledger))
-    cells.append(_markdown("foot", pages.run_it_yourself(chapter, source)))
+    _show_claims(notebook, chapter)
+    notebook["cells"] = [
+        *_head(notebook["cells"], source, _box(project, chapter, source, ledger)),
+        _markdown("closing", pages.closing(ledger.of(chapter))),
+        _markdown("foot", pages.run_it_yourself(chapter, source)),
+    ]
+    for cell in notebook["cells"]:
+        _drop_private_types(cell)
     files[f"{slug}.ipynb"] = json.dumps(notebook, indent=1, sort_keys=True)
     files[f"{slug}.files/{slug}-executed.ipynb"] = executed.read_text()
     files[f"{slug}.files/{slug}.md"] = source.path.read_text()
@@ -107,29 +111,58 @@ def _merge(
         if cell["cell_type"] != "code":
             cell["source"] = LINK.sub(r"](\1\2)", cell["source"])
             continue
-        _fold(cell)
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None
         for figure in figures_in([cell]):
             name = f"{slug}.files/{figure['name']}.csv"
             files[name] = figure["csv"]
             cells.append(_markdown(f"{cell['id']}-data", pages.figure_links(chapter, name)))
-        _drop_private_types(cell)
     notebook["cells"] = cells
     return notebook, files
 
 
-def _fold(cell: dict[str, Any]) -> None:
-    """Fold away the code of a long cell: a page tells a result, its code is one click off."""
-    tags = cell["metadata"].setdefault("tags", [])
-    if cell["source"].count("\n") >= LONG and not {"parameters", "hide-input", "remove-cell"} & set(
-        tags
-    ):
-        tags.append("hide-input")
+def _show_claims(notebook: dict[str, Any], chapter: str) -> None:
+    """Draw every card anew from its data: how a claim is shown needs no execution."""
+    outputs = [
+        o for c in notebook["cells"] for o in c.get("outputs", []) if CLAIMS in o.get("data", {})
+    ]
+    claims = iter(cards.anchored([claim for o in outputs for claim in o["data"][CLAIMS]]))
+    up = "../" * (chapter.count("/") + 1)
+    for output in outputs:
+        shown = [cards.card(next(claims), up) for _ in output["data"][CLAIMS]]
+        output["data"]["text/html"] = "\n".join(shown)
+
+
+def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[str, Any]]:
+    """Title, summary box, the telling figure, then the page.
+
+    The figure is the one that the front matter names under `telling`, or the first: it answers the
+    reader before the page tells how. Its code stays where it is.
+    """
+    first = cells[0]
+    title, _, rest = first["source"].partition("\n")
+    names = {f["name"]: c for c in cells if c.get("outputs") for f in figures_in([c])}
+    telling = names.get(source.telling) if source.telling else next(iter(names.values()), None)
+    if source.telling and telling is None:
+        raise BookError(
+            f"{source.path.name}: telling is {source.telling!r}, but its figures are: "
+            f"{', '.join(names) or 'none'}"
+        )
+    lifted = []
+    if telling is not None and source.settles:
+        at = cells.index(telling)
+        shown = {**telling, "id": "telling", "source": "", "outputs": telling["outputs"]}
+        shown["metadata"] = {**telling["metadata"], "tags": ["remove-input"]}
+        links = {**cells[at + 1], "id": "telling-data"}
+        code = {**telling, "outputs": [], "metadata": {"tags": ["hide-input"]}}
+        lifted = [shown, links]
+        cells = [*cells[:at], code, *cells[at + 2 :]]
+    top = _markdown("title", f"{title}\n\n{box}")
+    return [{**first, **top}, *lifted, _markdown("opening", rest), *cells[1:]]
 
 
 def _drop_private_types(cell: dict[str, Any]) -> None:
-    for output in cell["outputs"]:
+    for output in cell.get("outputs", []):
         for mime in (CLAIMS, FIGURE):
             output.get("data", {}).pop(mime, None)
 
@@ -149,22 +182,15 @@ def _check_figures(notebook: dict[str, Any], chapter: str) -> None:
                 )
 
 
-def _banner(project: Project, chapter: str, source: Source, ledger: Ledger) -> str:
+def _box(project: Project, chapter: str, source: Source, ledger: Ledger) -> str:
     key = json.loads(project.key(chapter).read_text())
     changes = read_profile(project.profile(key["profile"], chapter))
-    return pages.banner(
-        chapter, source, key, changes, ledger.of(chapter), _record(project, chapter)
-    )
+    return pages.box(chapter, source, key, changes, ledger.of(chapter), _record(project, chapter))
 
 
 def _record(project: Project, chapter: str) -> dict[str, Any] | None:
     path = project.record(chapter)
     return json.loads(path.read_text()) if path.is_file() else None
-
-
-def _under_title(text: str, banner: str) -> str:
-    head, _, rest = text.partition("\n")
-    return f"{head}\n\n{banner}\n\n{rest}"
 
 
 def _markdown(name: str, text: str) -> dict[str, Any]:

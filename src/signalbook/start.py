@@ -12,7 +12,7 @@ from signalbook.errors import BookError
 from signalbook.parameters import declared, resolve
 from signalprop.random import Stream
 
-__all__ = ["history", "start"]
+__all__ = ["assignments", "history", "start"]
 
 
 def start(chapter: str, seed: int) -> Stream:
@@ -26,7 +26,7 @@ def start(chapter: str, seed: int) -> Stream:
     if cells:
         parameters = declared(cells[0])
         injected = [cell for cell in cells[1:] if cell.startswith("# Parameters")]
-        values = resolve(parameters, _assignments("\n".join(injected)), chapter)
+        values = resolve(parameters, assignments("\n".join(injected)), chapter)
         _check_device(str(values.get("device", "cpu")))
     figures.use_style()
     return Stream(seed, (chapter,))
@@ -38,7 +38,7 @@ def history() -> list[str]:
     return [cell for cell in shell.user_ns.get("In", [])[:-1] if cell] if shell else []
 
 
-def _assignments(cell: str) -> dict[str, object]:
+def assignments(cell: str) -> dict[str, object]:
     """The names that an injected cell sets; papermill writes ``name = literal`` lines."""
     return {
         node.targets[0].id: ast.literal_eval(node.value)

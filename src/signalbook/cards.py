@@ -1,0 +1,73 @@
+"""Claims as pages show them: the card of one, the summary box and the closing table of a chapter.
+
+How a claim is shown is separate from how it is decided: a chapter leaves data, and the pages are
+made from it anew by every build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from signalbook.inventory import rows
+from signalbook.words import badge, show, slug, typeset
+
+__all__ = ["anchored", "box", "card", "closing", "template"]
+
+
+def card(claim: Mapping[str, Any], up: str = "../../") -> str:
+    """One claim with its evidence, as HTML; ``up`` leads from its page to the root of the site."""
+    named = {"anchor": f"claim-{slug(claim['id'])}", **claim, "row": rows()[claim["id"]]}
+    links = {
+        "ledger": f"{up}pages/ledger.html#{slug(claim['id'])}",
+        "errata": f"{up}pages/errata.html#erratum-{slug(claim['id'])}",
+    }
+    return template("card.html.j2").render(named | links)
+
+
+def box(
+    entries: Sequence[Mapping[str, Any]], sizes: Mapping[str, Any] | None, note: str, up: str
+) -> str:
+    """The summary box under a title: a sentence for each ID, and the sizes that made the page."""
+    return template("box.html.j2").render(entries=entries, sizes=sizes, note=note, up=up)
+
+
+def closing(claims: Sequence[Mapping[str, Any]]) -> str:
+    """The table at the end of a chapter: every claim in a line."""
+    named = [{**claim, "row": rows()[claim["id"]]} for claim in claims]
+    return template("closing.html.j2").render(claims=named)
+
+
+def anchored(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give each claim of a page an address of its own: claim-<id>, claim-<id>-2, ...
+
+    >>> [c["anchor"] for c in anchored([{"id": "ORTH-T1"}, {"id": "ORTH-T1"}])]
+    ['claim-orth-t1', 'claim-orth-t1-2']
+    """
+    seen: dict[str, int] = {}
+    found = []
+    for claim in claims:
+        name = slug(claim["id"])
+        seen[name] = seen.get(name, 0) + 1
+        number = f"-{seen[name]}" if seen[name] > 1 else ""
+        found.append({**claim, "anchor": f"claim-{name}{number}"})
+    return found
+
+
+@cache
+def template(name: str) -> jinja2.Template:
+    """A template of the package, with the words that all of them use."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("signalbook"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.ChainableUndefined,
+    )
+    environment.filters["slug"] = slug
+    environment.globals.update(badge=badge, show=show, typeset=typeset)
+    found: jinja2.Template = environment.get_template(name)
+    return found
