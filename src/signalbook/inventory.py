@@ -62,13 +62,15 @@ class Row:
 def rows() -> dict[str, Row]:
     """Return all rows by ID, in the order of the documents.
 
-    >>> rows()["ORTH-T1"].where
-    'ORTH, Theorem 1, Eq. (3)'
+    >>> rows()["ORTH-T1"].kind, rows()["ORTH-T1"].document
+    ('theorem', 'ORTH')
     """
     found = {}
     for part in PARTS:
-        text = files("signalbook").joinpath("statements", f"{part}.toml").read_text("utf-8")
-        for name, entry in tomllib.loads(text).items():
+        file = files("signalbook").joinpath("statements", f"{part}.toml")
+        if not file.is_file():
+            continue
+        for name, entry in tomllib.loads(file.read_text("utf-8")).items():
             entry |= {n: tuple(entry[n]) for n in ("statement_needs", "proof_needs")}
             found[name] = Row(name, part, **entry)
     return found
