@@ -8,7 +8,9 @@ import torch
 from scipy.special import digamma
 
 import signalprop as sp
-from signalprop.stats import exponent, projected_ks_test
+from signalprop.stats import exponent
+
+from ..two_sample import projected_ks_test
 
 ORTH = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")
 RANK = sp.BatchNorm(center=False)
