@@ -48,3 +48,7 @@ class Stacked(nn.Module):
             for xk, *values in zip(x.unbind(), *each, strict=True)
         ]
         return torch.stack(outputs)
+
+    def extra_repr(self) -> str:
+        """Return the module that the networks have the structure of."""
+        return f"{self.models} networks, {self._template[0]}"

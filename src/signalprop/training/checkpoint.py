@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import re
 import tempfile
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
+from torch import nn
 
-__all__ = ["digest", "load", "save"]
+__all__ = ["digest", "load", "save", "structure"]
+
+DIGEST = 32  # bytes of SHA-256, which stand before the state
 
 
 def save(path: Path, state: dict[str, Any], identity: str) -> None:
@@ -25,11 +29,14 @@ def save(path: Path, state: dict[str, Any], identity: str) -> None:
     ...     load(Path(folder) / "toy.pt", identity="toy")
     {'step': 3}
     """
+    whole = io.BytesIO()
+    torch.save({"identity": identity, "state": state}, whole)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
         part = Path(folder) / path.name
         with part.open("wb") as file:
-            torch.save({"identity": identity, "state": state}, file)
+            file.write(hashlib.sha256(whole.getbuffer()).digest())
+            file.write(whole.getbuffer())
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
@@ -38,7 +45,8 @@ def save(path: Path, state: dict[str, Any], identity: str) -> None:
 def load(path: Path, identity: str) -> dict[str, Any] | None:
     """Return the state saved in ``path``, None if there is none.
 
-    A file of another run, or a damaged one, is an error: it is for its owner to delete.
+    A file of another run, or a damaged one, is an error: it is for its owner to delete. What the
+    file says of itself is compared with its digest, so that no flipped bit goes unseen.
 
     >>> load(Path("no-such-file.pt"), identity="toy") is None
     True
@@ -46,13 +54,16 @@ def load(path: Path, identity: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        saved = torch.load(path, map_location="cpu", weights_only=True)
-        same, state = saved["identity"] == identity, saved["state"]
-    except (RuntimeError, OSError, EOFError, KeyError, TypeError, UnpicklingError) as error:
+        content = path.read_bytes()
+    except OSError as error:
         raise ValueError(f"checkpoint {path} cannot be read ({error}): delete it") from error
-    if not same:
+    found, whole = content[:DIGEST], content[DIGEST:]
+    if hashlib.sha256(whole).digest() != found:
+        raise ValueError(f"checkpoint {path} cannot be read (it is damaged): delete it")
+    saved = torch.load(io.BytesIO(whole), map_location="cpu", weights_only=True)
+    if saved["identity"] != identity:
         raise ValueError(f"checkpoint {path} is of another run: delete it or choose another folder")
-    result: dict[str, Any] = state
+    result: dict[str, Any] = saved["state"]
     return result
 
 
@@ -70,3 +81,12 @@ def digest(*parts: object) -> str:
         else:
             result.update(repr(part).encode())
     return result.hexdigest()
+
+
+def structure(model: nn.Module) -> str:
+    """Return what ``model`` prints: its layers and their options, without addresses in memory.
+
+    >>> structure(nn.ReLU())
+    'ReLU()'
+    """
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(model))

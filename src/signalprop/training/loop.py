@@ -105,6 +105,7 @@ class _Run:
         self.step = 0
         self.records: list[tuple[int, dict[str, torch.Tensor]]] = []
         self.diverged_at = torch.full((len(group.seeds),), -1)
+        self.first = torch.zeros(0)  # outputs before training, where there is a checkpoint
         device = next(group.model.parameters()).device
         self.base_rates = torch.tensor(group.rates, device=device)
         self.rates = self.base_rates.clone()
@@ -114,9 +115,11 @@ class _Run:
     ) -> History:
         group, recipe = self.group, self.recipe
         if file is not None:
-            parts = (identity, group.name, list(group.seeds), list(group.rates))
+            shape = checkpoint.structure(group.model)
+            parts = (identity, group.name, list(group.seeds), list(group.rates), shape)
             identity = checkpoint.digest(*parts, *group.model.state_dict().values())
-            self.restore(checkpoint.load(file, identity))
+            self.first = self.outputs()
+            self.restore(checkpoint.load(file, identity), file)
         order = batches(self.stream, group.seeds, len(data[0]), recipe.batch, self.step)
         with descending(group.model, self.rates, recipe.clip):
             if not self.records:
@@ -157,16 +160,33 @@ class _Run:
             value[self.diverged_at >= 0] = torch.nan
         self.records.append((self.step, values))
 
+    @torch.no_grad()
+    def outputs(self) -> torch.Tensor:
+        """Return what the models make of a few inputs: two functions may have one name."""
+        x = self.probe[0][: self.recipe.batch]
+        model = self.group.model
+        training = model.training
+        values: torch.Tensor = model.eval()(x.expand(len(self.group.seeds), *x.shape)).cpu()
+        model.train(training)
+        return values
+
     def state(self) -> dict[str, Any]:
         return {
+            "first": self.first,
             "step": self.step,
             "records": self.records,
             "diverged_at": self.diverged_at,
             "parameters": self.group.model.state_dict(),
         }
 
-    def restore(self, state: dict[str, Any] | None) -> None:
+    def restore(self, state: dict[str, Any] | None, file: Path) -> None:
         if state is not None:
+            # as on another device: not to the bit
+            if not torch.allclose(state["first"], self.first, rtol=1e-2, atol=1e-4, equal_nan=True):
+                raise ValueError(
+                    f"checkpoint {file} is of another run, whose untrained networks have other "
+                    "outputs: delete it or choose another folder"
+                )
             self.step, self.records = state["step"], state["records"]
             self.diverged_at = state["diverged_at"]
             self.group.model.load_state_dict(state["parameters"])

@@ -17,6 +17,7 @@ from signalprop.training import (
     Group,
     Recipe,
     batches,
+    checkpoint,
     cross_entropy,
     grid,
     print_progress,
@@ -259,6 +260,65 @@ def test_checkpoint_of_another_run_or_damaged(tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"a.pt cannot be read"):
         once()
+
+
+def test_a_checkpoint_knows_layers_and_activation(tmp_path):
+    def once(layers):
+        train(
+            [Group("a", MLP(5, 8, 1, 2, layers, seeds=[0]), [0], [0.1])],
+            X,
+            Y,
+            RECIPE,
+            folder=tmp_path,
+        )
+
+    torch.manual_seed(0)
+    once([torch.relu])
+    once([torch.relu])
+    for layers in (
+        [torch.tanh],
+        [BatchNorm(eps=1e-5), torch.relu],
+        [torch.relu, nn.Dropout(0.1)],
+        [],
+    ):
+        with pytest.raises(ValueError, match=r"a.pt is of another run"):
+            once(layers)
+    (tmp_path / "a.pt").unlink()
+    once([lambda x: torch.relu(x)])
+    once([lambda x: torch.relu(x)])  # another function of the same behaviour
+    with pytest.raises(ValueError, match=r"a.pt is of another run, whose untrained networks"):
+        once([lambda x: torch.tanh(x)])
+
+
+def test_a_checkpoint_knows_the_layers_of_stacked_modules(tmp_path):
+    def once(module):
+        nets = [nn.Sequential(weights, module)]
+        train([Group("a", Stacked(nets), [0], [0.1])], X, Y, RECIPE, folder=tmp_path)
+
+    weights = nn.Linear(5, 2)
+    once(nn.Dropout(0.5))
+    for module in (nn.Dropout(0.4), nn.Tanh()):
+        with pytest.raises(ValueError, match=r"a.pt is of another run"):
+            once(module)
+
+
+def test_no_flipped_bit_of_a_checkpoint_goes_unseen(tmp_path):
+    path = tmp_path / "toy.pt"
+    checkpoint.save(path, {"weights": torch.randn(50), "step": 3}, "toy")
+    whole = path.read_bytes()
+    generator = Stream(0).numpy("bits")
+    for place in generator.integers(0, 8 * len(whole), 200):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"toy.pt cannot be read \(it is damaged\): delete it"):
+            checkpoint.load(path, "toy")
+    for length in (0, 10, checkpoint.DIGEST, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"toy.pt cannot be read"):
+            checkpoint.load(path, "toy")
+    path.write_bytes(whole)
+    assert checkpoint.load(path, "toy")["step"] == 3
 
 
 # --- bad input ------------------------------------------------------------------------------------
