@@ -79,7 +79,7 @@ def figure_2b() -> dict[str, object]:
 def direct_engine(width: int = 256, layers: int = 300) -> dict[str, object]:
     """Uniform weights, linear, batch norm, n = d: time against the bare products."""
     net = sp.Chain(width, sp.uniform(), [sp.BatchNorm(center=False)])
-    path = net.run(sp.inputs.gaussian(width), layers)
+    path = net.run(sp.inputs.gaussian_samples(width), layers)
     h, w = torch.randn(2, 1, width, width, dtype=torch.float64)
     out = torch.empty_like(h)
 
@@ -94,7 +94,7 @@ def direct_engine(width: int = 256, layers: int = 300) -> dict[str, object]:
 def million_layers(width: int = 64, layers: int = 20_000) -> dict[str, object]:
     """RANK Fig. 2 at one width, extrapolated to its million layers."""
     net = sp.Chain(width, sp.uniform(), [sp.BatchNorm(center=False)])
-    path = net.run(sp.inputs.gaussian(width), layers)
+    path = net.run(sp.inputs.gaussian_samples(width), layers)
     chain, ranks = in_turns(path.final, partial(path.average, sp.soft_rank, every=10), turns=2) * (
         10**6 / layers / 60
     )
@@ -107,7 +107,7 @@ def million_layers(width: int = 64, layers: int = 20_000) -> dict[str, object]:
 WIDE = """
 import resource, signalprop as sp
 net = sp.Chain(65_536, layers=[sp.BatchNorm(center=False)])
-net.run(sp.inputs.orthogonal(4), depth=10, runs=20).measure(sp.orthogonality_gap)
+net.run(sp.inputs.orthogonal_samples(4), depth=10, runs=20).measure(sp.orthogonality_gap)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from signalprop.activations import exp, gelu, relu
-from signalprop.kernels.hermite import hermite_coefficients
-from signalprop.kernels.interpolated import interpolate
-from signalprop.kernels.maps import KernelMap
-from signalprop.kernels.quadrature import bivariate_expectation
+from signalprop.limits.expansions import hermite_coefficients
+from signalprop.limits.interpolated import interpolate
+from signalprop.limits.maps import KernelMap
+from signalprop.limits.quadrature import bivariate_expectation
 
 
 def seconds(work: Callable[[], object], repeats: int = 3) -> float:

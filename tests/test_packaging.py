@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import yaml
@@ -107,30 +107,27 @@ def test_the_example_of_the_readme_runs():
     assert run.stdout.strip() == "(20, 51)", run.stderr
 
 
-def public_modules(package: ModuleType) -> list[str]:
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    return [f"{package.__name__}.{name}" for name in names if not name.startswith("_")]
+def public_modules() -> list[str]:
+    """The modules of the library that hold names of their own, packages apart."""
+    found = pkgutil.walk_packages(signalprop.__path__, "signalprop.")
+    return [info.name for info in found if not info.ispkg and "._" not in info.name]
 
 
-def test_every_module_of_the_library_is_in_the_reference():
-    """A package that gathers its names in ``__all__`` stands for its modules."""
-    expected = set()
-    for name in public_modules(signalprop):
-        module = importlib.import_module(name)
-        gathers = hasattr(module, "__all__") or not hasattr(module, "__path__")
-        expected |= {name, *([] if gathers else public_modules(module))}
+def test_every_public_name_of_the_library_is_in_the_reference_once():
+    """A page shows a module by itself, or the package that gathers its names."""
     texts = [path.read_text() for path in (ROOT / "pages" / "api").glob("*.md")]
-    shown = re.findall(r"automodule:: (signalprop\S+)", "\n".join(texts))
-    assert sorted(shown) == sorted(expected)
+    shown = re.findall(r"automodule:: (signalprop\S+)\n +:members:", "\n".join(texts))
+    gathered = Counter(name for module in shown for name in public_names(module))
+    assert {name: count for name, count in gathered.items() if count > 1} == {}
+    rooms = [info.name for info in pkgutil.iter_modules(signalprop.__path__, "signalprop.")]
+    assert len(gathered) > 200
+    assert set(public_names(*(name for name in rooms if "._" not in name))) <= set(gathered)
 
 
-def public_names() -> dict[str, object]:
-    """The functions and classes that a module of the library defines and has in ``__all__``."""
+def public_names(*modules: str) -> dict[str, object]:
+    """The functions and classes that modules of the library define and have in ``__all__``."""
     found = {}
-    for info in pkgutil.walk_packages(signalprop.__path__, "signalprop."):
-        if "._" in info.name:
-            continue
-        module = importlib.import_module(info.name)
+    for module in map(importlib.import_module, modules):
         for name in getattr(module, "__all__", []):
             value = getattr(module, name)
             if inspect.isroutine(value) or inspect.isclass(value):
@@ -140,7 +137,7 @@ def public_names() -> dict[str, object]:
 
 def test_every_public_name_of_the_library_has_an_example():
     """They run as doctests with the other tests."""
-    names = public_names()
+    names = public_names(*public_modules())
     assert {"signalprop.weights.gaussian", "signalprop.chains.path.Path"} <= set(names)
     assert [name for name, value in names.items() if ">>>" not in (value.__doc__ or "")] == []
 

@@ -201,6 +201,8 @@ def _exports(
     """
     exports: dict[str, str] = {}
     pure = True
+    stub = path.with_suffix(".pyi")  # the names of a package that loads them when asked for
+    path = stub if stub.is_file() else path
     for node in _body(path, path.stat().st_mtime_ns):
         if isinstance(node, ast.ImportFrom):
             base = _absolute(node, package)
@@ -209,7 +211,7 @@ def _exports(
                 module = source_root.joinpath(*base.split(".")).with_suffix(".py").read_text()
                 names = {name: name for name in wanted if f'"{name}"' in module}
             exports |= {name: f"{base}.{target}" for name, target in names.items()}
-        elif not isinstance(node, ast.Import | ast.Expr | ast.Assign):
+        elif not isinstance(node, ast.Import | ast.Expr | ast.Assign | ast.AnnAssign):
             pure = False
     # A submodule that is re-exported, or exports its own name, is found as a file.
     own = {

@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-__all__ = ["Array", "as_tensor", "on_tensors"]
+__all__ = ["Array", "Floats", "Numbers", "as_tensor", "on_tensors"]
 
 Array = np.ndarray[Any, Any] | torch.Tensor
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Numbers = float | np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
-from signalprop.kernels.closed import Arcsine, Exponential, Hinge, Kernel, Ramp, Series, Sinh, Step
-from signalprop.kernels.hermite import hermite_coefficients, hermite_series
-from signalprop.kernels.quadrature import gaussian_expectation
+from signalprop.limits.closed import Arcsine, Exponential, Hinge, Kernel, Ramp, Series, Sinh, Step
+from signalprop.limits.expansions import hermite_coefficients, hermite_series
+from signalprop.limits.quadrature import gaussian_expectation
 
 __all__ = [
     "Activation",
@@ -41,6 +41,11 @@ __all__ = [
     "step",
     "tanh",
 ]
+
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
 
 
 @dataclass(frozen=True)

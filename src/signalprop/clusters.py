@@ -34,6 +34,12 @@ from signalprop._arrays import on_tensors
 
 __all__ = ["ClusterTree", "gram_angles", "gram_norms", "literal_tree", "transform"]
 
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
+
 Integers = np.ndarray[Any, np.dtype[np.object_]]
 Row = tuple[tuple[int, int], ...]  # runs (size, value) of equal neighbours, points ascending
 

@@ -1,7 +1,7 @@
 """Batches that chains start from: each is a function of (width, runs, stream) to ``(runs, n, d)``.
 
-``inputs.gaussian(n=4)`` is such a function; a chain calls it with its own width, so one input
-serves many widths. Anything with the same signature will do, and so will an array ``(n, d)``.
+``inputs.gaussian_samples(n=4)`` is such a function; a chain calls it with its own width, so one
+input serves many widths. Anything with the same signature will do, and so will an array ``(n, d)``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,17 @@ __all__ = [
     "Input",
     "collinear_features",
     "diagonal",
-    "gaussian",
+    "gaussian_samples",
     "nearly_parallel",
-    "orthogonal",
+    "orthogonal_samples",
     "with_correlation",
 ]
+
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
 
 Input = Callable[[int, int, Stream], torch.Tensor]
 
@@ -52,10 +58,10 @@ def diagonal(entries: Sequence[float]) -> Input:
     return draw
 
 
-def orthogonal(n: int) -> Input:
+def orthogonal_samples(n: int) -> Input:
     """Return the first n unit vectors (ORTH Fig. 1, the chain without normalization).
 
-    >>> orthogonal(2)(2, 1, Stream(0))
+    >>> orthogonal_samples(2)(2, 1, Stream(0))
     tensor([[[1., 0.],
              [0., 1.]]], dtype=torch.float64)
     """
@@ -82,10 +88,10 @@ def nearly_parallel(n: int, eps: float = 1e-3) -> Input:
     return draw
 
 
-def gaussian(n: int) -> Input:
+def gaussian_samples(n: int) -> Input:
     """Return independent standard Gaussian entries.
 
-    >>> gaussian(2)(3, 5, Stream(0)).shape
+    >>> gaussian_samples(2)(3, 5, Stream(0)).shape
     torch.Size([5, 2, 3])
     """
     _count(n)
@@ -106,7 +112,7 @@ def collinear_features(n: int, eps: float = 1e-5) -> Input:
     >>> collinear_features(2)(3, 1, Stream(0)).mean()
     tensor(1.0000, dtype=torch.float64)
     """
-    noise = gaussian(n)
+    noise = gaussian_samples(n)
     return lambda width, runs, stream: 1 + eps * noise(width, runs, stream)
 
 

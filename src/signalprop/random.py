@@ -10,6 +10,12 @@ import torch
 
 __all__ = ["Stream", "as_stream"]
 
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
+
 Name = str | int
 
 

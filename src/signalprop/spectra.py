@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from signalprop._arrays import Floats
 from signalprop.random import Stream, as_stream
 
 __all__ = ["varied"]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
 
 TINY = 1e-8  # the smallest entry of a nearly degenerate spectrum
 

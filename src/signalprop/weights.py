@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
+from signalprop._arrays import Floats
 from signalprop.random import Stream
 
 __all__ = [
@@ -27,7 +27,12 @@ __all__ = [
     "xavier",
 ]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
+
 Variance = float | str
 
 # The variance of an entry as a function of the numbers of inputs and outputs.

@@ -10,12 +10,12 @@ STREAM = sp.Stream(0)
 
 def test_deterministic_inputs():
     assert inputs.diagonal([1, 1e-6])(3, 2, STREAM).tolist() == [[[1, 0, 0], [0, 1e-6, 0]]] * 2
-    assert inputs.orthogonal(2)(2, 1, STREAM)[0].tolist() == [[1, 0], [0, 1]]
+    assert inputs.orthogonal_samples(2)(2, 1, STREAM)[0].tolist() == [[1, 0], [0, 1]]
     x = inputs.nearly_parallel(3, 0.25)(4, 1, STREAM)[0]
     assert x.tolist() == [[1, 0, 0, 0], [0.75, 0.25, 0, 0], [0.75, 0, 0.25, 0]]
 
 
-@pytest.mark.parametrize("make", [inputs.gaussian, inputs.collinear_features])
+@pytest.mark.parametrize("make", [inputs.gaussian_samples, inputs.collinear_features])
 def test_runs_have_their_own_numbers(make):
     many, few = make(3)(5, 4, STREAM), make(3)(5, 2, STREAM)
     torch.testing.assert_close(many[:2], few, rtol=0, atol=0)
@@ -41,11 +41,11 @@ def test_correlation_is_exact_and_samples_have_mean_square_one(rho, n):
     [
         (lambda: inputs.diagonal([]), "entries"),
         (lambda: inputs.diagonal([np.nan]), "entries"),
-        (lambda: inputs.gaussian(0), "n must be"),
+        (lambda: inputs.gaussian_samples(0), "n must be"),
         (lambda: inputs.nearly_parallel(2, np.inf), "eps"),
         (lambda: inputs.with_correlation(-0.6, 3), "rho must lie"),
         (lambda: inputs.with_correlation(np.nan), "rho must lie"),
-        (lambda: inputs.orthogonal(4)(3, 1, STREAM), "width must be at least 4"),
+        (lambda: inputs.orthogonal_samples(4)(3, 1, STREAM), "width must be at least 4"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 from scipy.spatial.distance import cdist
 
+from signalprop._arrays import Floats
 from signalprop.random import Stream, as_stream
-from signalprop.stats._sample import Floats, floats
+from signalprop.stats._sample import floats
 
 __all__ = ["TwoSample", "energy_test", "projected_ks_test"]
 

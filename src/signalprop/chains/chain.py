@@ -19,7 +19,7 @@ from signalprop.weights import Law, as_law, gaussian
 
 __all__ = ["Chain"]
 
-Layer = Callable[[torch.Tensor], Any]
+BatchLayer = Callable[[torch.Tensor], Any]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Chain:
 
     width: int
     weights: Law | str = field(default_factory=gaussian)
-    layers: Sequence[Layer] = ()
-    before: Sequence[Layer] = ()
+    layers: Sequence[BatchLayer] = ()
+    before: Sequence[BatchLayer] = ()
     residual: float | None = None
 
     def __post_init__(self) -> None:

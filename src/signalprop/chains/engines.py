@@ -6,17 +6,16 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import torch
 
+from signalprop._arrays import Floats
 from signalprop.weights import Law, gaussian
 
 __all__ = ["ENGINES", "choose_engine", "direct", "draws", "reduced"]
 
 Product = Callable[[torch.Tensor], torch.Tensor]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Entries drawn or kept at a time, 8 MB: large enough that two threads seldom wait for each other.
 BLOCK = 2**20

@@ -8,10 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from signalprop import stats
+from signalprop._arrays import Floats
 
 __all__ = ["Measurement", "TimeAverage"]
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)

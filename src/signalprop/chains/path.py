@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Path"]
 
-Metric = Callable[[torch.Tensor], Any]
+BatchMetric = Callable[[torch.Tensor], Any]
 
 WEIGHTS_AT_ONCE = 2**24  # entries of weights in a layer, 128 MB: more runs than that take turns
 
@@ -78,7 +78,7 @@ class Path:
         """The number of independent runs."""
         return len(self.start)
 
-    def measure(self, metric: Metric, every: int = 1) -> Measurement:
+    def measure(self, metric: BatchMetric, every: int = 1) -> Measurement:
         """Return ``metric`` of the layers 0, every, 2 every, ..., of all runs.
 
         ``metric`` maps a batch of representations ``(m, n, d)`` to ``(m, ...)``, one value (or
@@ -88,7 +88,9 @@ class Path:
         (measurement,) = self.measure_many({_name(metric): metric}, every).values()
         return measurement
 
-    def measure_many(self, metrics: Mapping[str, Metric], every: int = 1) -> dict[str, Measurement]:
+    def measure_many(
+        self, metrics: Mapping[str, BatchMetric], every: int = 1
+    ) -> dict[str, Measurement]:
         """Return several measurements, by name, from one pass through the layers."""
         recorded = self._recorded(0, every)
         runs: dict[str, list[Any]] = {name: [] for name in metrics}
@@ -103,7 +105,7 @@ class Path:
         return {name: Measurement(np.concatenate(runs[name]), layers, name) for name in metrics}
 
     def average(
-        self, metric: Metric, skip: int | None = None, every: int = 1, batches: int = 20
+        self, metric: BatchMetric, skip: int | None = None, every: int = 1, batches: int = 20
     ) -> TimeAverage:
         """Return the average of ``metric`` over the layers after ``skip`` (a fifth of the depth).
 
@@ -184,7 +186,7 @@ class Path:
             yield _stack(waiting, self.depth)
 
     def _block_means(
-        self, group: slice, metric: Metric, recorded: range, size: int
+        self, group: slice, metric: BatchMetric, recorded: range, size: int
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
         sums: Any = 0.0
         done = 0
@@ -228,7 +230,7 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
     return start
 
 
-def _name(metric: Metric) -> str:
+def _name(metric: BatchMetric) -> str:
     return str(getattr(metric, "__name__", "metric"))
 
 
@@ -242,7 +244,7 @@ def _stack(states: list[torch.Tensor], layer: int) -> torch.Tensor:
     return stacked
 
 
-def _evaluate(metric: Metric, states: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _evaluate(metric: BatchMetric, states: torch.Tensor) -> np.ndarray[Any, np.dtype[np.float64]]:
     layers, runs = states.shape[:2]
     values = metric(states.flatten(0, 1))
     if isinstance(values, tuple):

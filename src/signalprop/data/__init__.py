@@ -1,6 +1,5 @@
 """Data sets: CIFAR-10, CIFAR-100, MNIST and Fashion-MNIST, the same tensors from any source."""
 
-from signalprop.data.errors import DataError
-from signalprop.data.loading import digest, fetch, folder, load, names, standardize, verify
+from signalprop._lazy import reexports
 
-__all__ = ["DataError", "digest", "fetch", "folder", "load", "names", "standardize", "verify"]
+__getattr__, __dir__, __all__ = reexports(__name__, __file__)

@@ -12,7 +12,7 @@ from signalprop.models import unfold_rows
 __all__ = ["iterative_orthogonalization_", "orthogonalizing_weight"]
 
 FACTORS = ("slice", "polar")
-SCALES = ("printed", "measured")
+SCALINGS = ("printed", "measured")
 
 
 @on_tensors("h")
@@ -50,9 +50,9 @@ def orthogonalizing_weight(
     tensor([[0.5000, 0.0000],
             [0.0000, 0.5000]])
     """
-    if factor not in FACTORS or scale not in SCALES:
+    if factor not in FACTORS or scale not in SCALINGS:
         raise ValueError(
-            f"factor must be one of {', '.join(FACTORS)} and scale one of {', '.join(SCALES)}, "
+            f"factor must be one of {', '.join(FACTORS)} and scale one of {', '.join(SCALINGS)}, "
             f"got {factor!r} and {scale!r}"
         )
     n, d = h.shape[-2:] if h.ndim > 1 else (0, 0)

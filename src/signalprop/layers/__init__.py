@@ -4,38 +4,6 @@
 of numpy or torch arrays; `BatchNorm` and its kin are ``torch.nn`` modules with the same options.
 """
 
-from signalprop.layers.functional import (
-    batch_norm,
-    frobenius_normalize,
-    layer_norm,
-    recenter,
-    rescale,
-    rms_norm,
-)
-from signalprop.layers.modules import (
-    BatchNorm,
-    BatchNorm2d,
-    FrobeniusNorm,
-    LayerNorm,
-    NormReLU,
-    Recenter,
-    Residual,
-    RMSNorm,
-)
+from signalprop._lazy import reexports
 
-__all__ = [
-    "BatchNorm",
-    "BatchNorm2d",
-    "FrobeniusNorm",
-    "LayerNorm",
-    "NormReLU",
-    "RMSNorm",
-    "Recenter",
-    "Residual",
-    "batch_norm",
-    "frobenius_normalize",
-    "layer_norm",
-    "recenter",
-    "rescale",
-    "rms_norm",
-]
+__getattr__, __dir__, __all__ = reexports(__name__, __file__)

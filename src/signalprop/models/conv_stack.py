@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
 from torch import nn
 
+from signalprop.models.mlp import Layer
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
 
 __all__ = ["ConvStack"]
 
-Layer = Callable[[torch.Tensor], torch.Tensor]
 Padding = Literal["zeros", "reflect", "replicate", "circular"]
 
 

@@ -1,21 +1,5 @@
 """Statistics of random runs: intervals, slopes, rates, sequential means."""
 
-from signalprop.stats.intervals import Estimate, batch_means, mean_interval, per_test_error
-from signalprop.stats.rates import Rate, exponential_rate, power_rate
-from signalprop.stats.sequential import SequentialEstimate, sequential_mean
-from signalprop.stats.slopes import Slope, exponent, slope
+from signalprop._lazy import reexports
 
-__all__ = [
-    "Estimate",
-    "Rate",
-    "SequentialEstimate",
-    "Slope",
-    "batch_means",
-    "exponent",
-    "exponential_rate",
-    "mean_interval",
-    "per_test_error",
-    "power_rate",
-    "sequential_mean",
-    "slope",
-]
+__getattr__, __dir__, __all__ = reexports(__name__, __file__)

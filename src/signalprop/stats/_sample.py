@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from signalprop._arrays import as_tensor
+from signalprop._arrays import Floats, as_tensor
 
 __all__ = ["check_level", "floats", "positive_floats", "t_quantile", "to_unit"]
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def floats(values: object, name: str, ndim: tuple[int, ...] | None = None) -> Floats:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from signalprop._arrays import Floats
 from signalprop.random import Stream, as_stream
-from signalprop.stats._sample import Floats, check_level, floats, t_quantile, to_unit
+from signalprop.stats._sample import check_level, floats, t_quantile, to_unit
 
 __all__ = ["Estimate", "batch_means", "mean_interval", "per_test_error"]
 

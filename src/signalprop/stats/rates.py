@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from signalprop.stats._sample import Floats, floats, positive_floats
+from signalprop._arrays import Floats
+from signalprop.stats._sample import floats, positive_floats
 from signalprop.stats.intervals import Estimate
 from signalprop.stats.slopes import slope
 
-__all__ = ["Rate", "exponential_rate", "power_rate"]
+__all__ = ["DecayRate", "exponential_rate", "power_rate"]
 
 MIN_FLOOR = 3  # points that must lie on a floor before we believe in it
 
 
 @dataclass(frozen=True, repr=False)
-class Rate(Estimate):
+class DecayRate(Estimate):
     """A decay rate with its interval, and the floor on which the decay ends.
 
     The curve is near ``amplitude * exp(-value * x)`` (or ``amplitude * x**-value``) until
@@ -38,7 +39,7 @@ class Rate(Estimate):
 
 def exponential_rate(
     values: object, x: object = None, level: float = 0.95, margin: float = 3.0
-) -> Rate:
+) -> DecayRate:
     """Fit the rate r of ``values ~ exp(-r x)`` where the curve has not reached its floor yet.
 
     ``values`` has shape (points,) or (runs, points) and is positive; ``x`` (points,) defaults to
@@ -64,7 +65,7 @@ def exponential_rate(
     return _decay(grid, np.log(curves), level, margin)
 
 
-def power_rate(values: object, x: object, level: float = 0.95, margin: float = 3.0) -> Rate:
+def power_rate(values: object, x: object, level: float = 0.95, margin: float = 3.0) -> DecayRate:
     """Fit the exponent r of ``values ~ x**-r`` where the curve has not reached its floor yet.
 
     As :func:`exponential_rate`, in log x; ``x`` must be positive.
@@ -81,7 +82,7 @@ def power_rate(values: object, x: object, level: float = 0.95, margin: float = 3
     return dataclasses.replace(rate, floor_start=float(np.exp(rate.floor_start)))
 
 
-def _decay(x: Floats, logs: Floats, level: float, margin: float) -> Rate:
+def _decay(x: Floats, logs: Floats, level: float, margin: float) -> DecayRate:
     if x.shape != logs.shape[-1:] or (np.diff(x) <= 0).any():
         raise ValueError(f"x must be increasing with {logs.shape[-1]} points, got shape {x.shape}")
     if margin < 1:
@@ -95,7 +96,7 @@ def _decay(x: Floats, logs: Floats, level: float, margin: float) -> Rate:
             f"{np.exp(mean.min() if floor is None else floor):.3g}, got {used}"
         )
     line = slope(x[:used], logs[..., :used], level)
-    return Rate(
+    return DecayRate(
         value=-line.value,
         low=-line.high,
         high=-line.low,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from signalprop.stats._sample import Floats, check_level, floats
+from signalprop._arrays import Floats
+from signalprop.stats._sample import check_level, floats
 from signalprop.stats.intervals import Estimate, mean_interval
 
 __all__ = ["SequentialEstimate", "sequential_mean"]

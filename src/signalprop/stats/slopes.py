@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from signalprop.stats._sample import Floats, floats, positive_floats, t_quantile, to_unit
+from signalprop._arrays import Floats
+from signalprop.stats._sample import floats, positive_floats, t_quantile, to_unit
 from signalprop.stats.intervals import Estimate, mean_interval
 
 __all__ = ["Slope", "exponent", "slope"]

@@ -13,20 +13,20 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["digest", "load", "save", "structure"]
+__all__ = ["read_checkpoint", "run_identity", "structure", "write_checkpoint"]
 
 DIGEST = 32  # bytes of SHA-256, which stand before the state
 
 
-def save(path: Path, state: dict[str, Any], identity: str) -> None:
+def write_checkpoint(path: Path, state: dict[str, Any], identity: str) -> None:
     """Write ``state`` so that ``path`` is at any moment absent, or one whole state, old or new.
 
     Why it holds: the state is written beside ``path`` and synced, then renamed, which is atomic.
-    ``identity`` says which run it is of, see `digest`.
+    ``identity`` says which run it is of, see `run_identity`.
 
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(Path(folder) / "toy.pt", {"step": 3}, identity="toy")
-    ...     load(Path(folder) / "toy.pt", identity="toy")
+    ...     write_checkpoint(Path(folder) / "toy.pt", {"step": 3}, identity="toy")
+    ...     read_checkpoint(Path(folder) / "toy.pt", identity="toy")
     {'step': 3}
     """
     whole = io.BytesIO()
@@ -42,13 +42,13 @@ def save(path: Path, state: dict[str, Any], identity: str) -> None:
         part.replace(path)
 
 
-def load(path: Path, identity: str) -> dict[str, Any] | None:
+def read_checkpoint(path: Path, identity: str) -> dict[str, Any] | None:
     """Return the state saved in ``path``, None if there is none.
 
     A file of another run, or a damaged one, is an error: it is for its owner to delete. What the
     file says of itself is compared with its digest, so that no flipped bit goes unseen.
 
-    >>> load(Path("no-such-file.pt"), identity="toy") is None
+    >>> read_checkpoint(Path("no-such-file.pt"), identity="toy") is None
     True
     """
     if not path.exists():
@@ -67,11 +67,13 @@ def load(path: Path, identity: str) -> dict[str, Any] | None:
     return result
 
 
-def digest(*parts: object) -> str:
+def run_identity(*parts: object) -> str:
     """Return a digest of tensors (their bytes) and of other values (what they print).
 
-    >>> digest(torch.zeros(2), "a") == digest(torch.zeros(2), "a") != digest(torch.ones(2), "a")
+    >>> run_identity(torch.zeros(2), "a") == run_identity(torch.zeros(2), "a")
     True
+    >>> run_identity(torch.zeros(2), "a") == run_identity(torch.ones(2), "a")
+    False
     """
     result = hashlib.blake2b(digest_size=16)
     for part in parts:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["Diverged", "History"]
+from signalprop._arrays import Floats
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+__all__ = ["Diverged", "History"]
 
 
 class Diverged(RuntimeError):

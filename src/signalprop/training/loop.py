@@ -13,8 +13,8 @@ import torch
 from signalprop.random import Stream, as_stream
 from signalprop.training import checkpoint
 from signalprop.training.history import Diverged, History, collect
-from signalprop.training.metrics import METRICS, Metric, cross_entropy, measure
 from signalprop.training.recipe import Group, Recipe, batches
+from signalprop.training.scores import METRICS, Score, cross_entropy, measure
 from signalprop.training.sgd import descending
 
 __all__ = ["print_progress", "train"]
@@ -30,7 +30,7 @@ def train(
     recipe: Recipe,
     *,
     probe: Data | None = None,
-    metrics: Mapping[str, Metric] = METRICS,
+    metrics: Mapping[str, Score] = METRICS,
     seed: Stream | int = 0,
     folder: Path | str | None = None,
     progress: Progress | None = None,
@@ -67,7 +67,8 @@ def train(
     }
     if len(devices) > 1:
         raise ValueError(f"groups, inputs, labels and probe must be on one device, got {devices}")
-    identity = checkpoint.digest(*data, *probe, recipe, stream, sorted(metrics)) if folder else ""
+    parts = (*data, *probe, recipe, stream, sorted(metrics))
+    identity = checkpoint.run_identity(*parts) if folder else ""
     histories = {}
     for group in groups:
         run = _Run(group, recipe, stream, metrics, probe)
@@ -97,7 +98,7 @@ class _Run:
         group: Group,
         recipe: Recipe,
         stream: Stream,
-        metrics: Mapping[str, Metric],
+        metrics: Mapping[str, Score],
         probe: Data,
     ) -> None:
         self.group, self.recipe, self.stream = group, recipe, stream
@@ -117,9 +118,9 @@ class _Run:
         if file is not None:
             shape = checkpoint.structure(group.model)
             parts = (identity, group.name, list(group.seeds), list(group.rates), shape)
-            identity = checkpoint.digest(*parts, *group.model.state_dict().values())
+            identity = checkpoint.run_identity(*parts, *group.model.state_dict().values())
             self.first = self.outputs()
-            self.restore(checkpoint.load(file, identity), file)
+            self.restore(checkpoint.read_checkpoint(file, identity), file)
         order = batches(self.stream, group.seeds, len(data[0]), recipe.batch, self.step)
         with descending(group.model, self.rates, recipe.clip):
             if not self.records:
@@ -130,7 +131,7 @@ class _Run:
                 if recipe.records(self.step) or not (self.diverged_at < 0).any():
                     self.record()
                     if file is not None:
-                        checkpoint.save(file, self.state(), identity)
+                        checkpoint.write_checkpoint(file, self.state(), identity)
                 if progress is not None:
                     progress(group.name, self.step, recipe.steps)
         return collect(group.name, group.seeds, group.rates, self.records, self.diverged_at)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from signalprop._arrays import on_tensors
-from signalprop.training.metrics import cross_entropy
+from signalprop.training.scores import cross_entropy
 
 __all__ = ["adaptive_clip", "clipped_share", "descending"]
 

@@ -71,7 +71,7 @@ def test_stationary_gap_falls_as_the_root_of_the_width():
     widths = [32, 64, 128, 256]
     gaps = [
         sp.Chain(d, layers=[ORTH])
-        .run(sp.inputs.orthogonal(4), 100, runs=20)
+        .run(sp.inputs.orthogonal_samples(4), 100, runs=20)
         .average(sp.orthogonality_gap, skip=50)
         .value.mean()
         for d in widths
@@ -80,7 +80,7 @@ def test_stationary_gap_falls_as_the_root_of_the_width():
 
 
 def test_soft_rank_is_that_of_rank_figure_2():
-    path = sp.Chain(16, sp.uniform(), [RANK]).run(sp.inputs.gaussian(16), 3000, runs=4)
+    path = sp.Chain(16, sp.uniform(), [RANK]).run(sp.inputs.gaussian_samples(16), 3000, runs=4)
     mean = path.average(sp.soft_rank, every=3).value.mean()
     assert math.log2(mean) == pytest.approx(2.20, abs=0.08)
 
@@ -89,7 +89,7 @@ def test_soft_rank_is_that_of_rank_figure_2():
 def test_without_normalization_the_condition_number_grows_at_the_lyapunov_rate(engine):
     d, runs = 8, 400
     chain = sp.Chain(d, layers=[sp.FrobeniusNorm()])
-    path = chain.run(sp.inputs.orthogonal(2), 120, runs, engine=engine)
+    path = chain.run(sp.inputs.orthogonal_samples(2), 120, runs, engine=engine)
     growth = path.measure(sp.condition_number, every=5).between(30, 120).log()
     rate = growth.slope(level=1 - 1e-6)
     assert rate.contains(digamma(d / 2) - digamma((d - 1) / 2))

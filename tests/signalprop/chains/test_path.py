@@ -7,7 +7,7 @@ from signalprop.chains import engines
 from signalprop.chains import path as path_module
 
 NET = sp.Chain(8, layers=[sp.BatchNorm(center=False)])
-START = sp.inputs.gaussian(3)
+START = sp.inputs.gaussian_samples(3)
 
 
 def test_asking_twice_gives_the_same_numbers():
@@ -100,7 +100,7 @@ def test_kinds():
     torch.testing.assert_close(path.final().double(), double, rtol=1e-3, atol=1e-4)
     assert path.engine == "reduced"
     assert sp.Chain(8, sp.uniform()).run(START, 1).engine == "direct"
-    assert NET.run(sp.inputs.gaussian(5), 1).engine == "direct"
+    assert NET.run(sp.inputs.gaussian_samples(5), 1).engine == "direct"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -304,7 +304,7 @@ def test_a_checkpoint_knows_the_layers_of_stacked_modules(tmp_path):
 
 def test_no_flipped_bit_of_a_checkpoint_goes_unseen(tmp_path):
     path = tmp_path / "toy.pt"
-    checkpoint.save(path, {"weights": torch.randn(50), "step": 3}, "toy")
+    checkpoint.write_checkpoint(path, {"weights": torch.randn(50), "step": 3}, "toy")
     whole = path.read_bytes()
     generator = Stream(0).numpy("bits")
     for place in generator.integers(0, 8 * len(whole), 200):
@@ -312,13 +312,13 @@ def test_no_flipped_bit_of_a_checkpoint_goes_unseen(tmp_path):
         damaged[place // 8] ^= 1 << (place % 8)
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"toy.pt cannot be read \(it is damaged\): delete it"):
-            checkpoint.load(path, "toy")
+            checkpoint.read_checkpoint(path, "toy")
     for length in (0, 10, checkpoint.DIGEST, len(whole) - 1):
         path.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"toy.pt cannot be read"):
-            checkpoint.load(path, "toy")
+            checkpoint.read_checkpoint(path, "toy")
     path.write_bytes(whole)
-    assert checkpoint.load(path, "toy")["step"] == 3
+    assert checkpoint.read_checkpoint(path, "toy")["step"] == 3
 
 
 # --- bad input ------------------------------------------------------------------------------------

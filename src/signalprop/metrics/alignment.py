@@ -1,0 +1,89 @@
+"""Gradients: how long they are, and whether those of different samples point the same way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from signalprop._arrays import on_tensors
+from signalprop.metrics._checks import require_representable
+from signalprop.metrics.cosines import mean_absolute_cosine
+
+__all__ = ["gradient_alignment", "gradient_norms", "per_sample_gradients"]
+
+
+def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
+    """Return the Frobenius norm of the gradient of ``loss`` for each weight matrix of ``module``.
+
+    Keys are parameter names, in the module's order; vectors (biases, scales) are left out. A weight
+    that the loss does not depend on has gradient zero. ``.grad`` fields stay as they are.
+
+    A norm is a float. Networks side by side (`MLP` with seeds, `Stacked`) have one each, so an
+    array ``(models,)``, for their losses ``(models,)`` or the sum of these.
+
+    >>> layer = nn.Linear(2, 1, bias=False, dtype=torch.float64)
+    >>> gradient_norms(layer, layer(torch.tensor([[3.0, 4.0]], dtype=torch.float64)).sum())
+    {'weight': 5.0}
+    """
+    models = _side_by_side(module)
+    if loss.ndim and loss.shape != (models,):
+        raise ValueError(f"loss must be a scalar, got shape {tuple(loss.shape)}")
+    leading = 0 if models is None else 1
+    named = {name: p for name, p in module.named_parameters() if p.ndim >= 2 + leading}
+    gradients = torch.autograd.grad(
+        loss.sum(),
+        list(named.values()),
+        retain_graph=True,
+        allow_unused=True,
+        materialize_grads=True,
+    )
+    norms = [torch.linalg.vector_norm(g.flatten(leading), dim=-1) for g in gradients]
+    return {
+        name: norm.cpu().numpy()[()] if leading else float(norm)
+        for name, norm in zip(named, norms, strict=True)
+    }
+
+
+def _side_by_side(module: nn.Module) -> int | None:
+    """Return how many networks the parameters of ``module`` are of, None for a single one."""
+    counts = (getattr(part, "models", None) for part in module.modules())
+    return next((count for count in counts if isinstance(count, int)), None)
+
+
+@on_tensors("hidden", "output_gradients")
+def per_sample_gradients(hidden: torch.Tensor, output_gradients: torch.Tensor) -> torch.Tensor:
+    """Return each sample's gradient of the last layer's weights, neuron by neuron.
+
+    ``hidden`` ``(..., n, d)`` enters the last layer, ``output_gradients`` ``(..., n, c)`` holds
+    each sample's loss gradient with respect to the c outputs. The result is ``(..., c, n, d)``:
+    for every neuron a batch whose rows are gradients, ready for :func:`gradient_alignment`.
+
+    Why it is right: the outputs are ``hidden @ W.T``, so neuron k's row of W has the gradient
+    ``output_gradients[i, k] * hidden[i]`` from sample i (RANK Eq. 12).
+
+    >>> per_sample_gradients([[1.0, 2.0]], [[3.0]])
+    array([[[3., 6.]]])
+    """
+    if hidden.ndim < 2 or hidden.shape[:-1] != output_gradients.shape[:-1]:
+        raise ValueError(
+            "hidden (..., n, d) and output_gradients (..., n, c) must agree in all dimensions but "
+            f"the last, got {tuple(hidden.shape)} and {tuple(output_gradients.shape)}"
+        )
+    result = output_gradients.mT[..., None] * hidden[..., None, :, :]
+    require_representable(result, "a gradient")
+    return result
+
+
+@on_tensors("gradients")
+def gradient_alignment(gradients: torch.Tensor) -> torch.Tensor:
+    """Return the mean ``|cos|`` between the per-sample gradients ``(..., n, p)``, RANK Fig. 8.
+
+    1 if all samples push the weights along one line, about ``sqrt(2 / (pi p))`` for random
+    directions. A zero gradient has no direction: ``ValueError``.
+
+    >>> float(gradient_alignment([[1.0, 0.0], [-2.0, 0.0]]))
+    1.0
+    """
+    return mean_absolute_cosine(gradients)

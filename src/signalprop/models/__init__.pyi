@@ -1,0 +1,24 @@
+from .conv import (
+    conv_net as conv_net,
+)
+from .conv import (
+    orth_table_3 as orth_table_3,
+)
+from .conv import (
+    unfold_rows as unfold_rows,
+)
+from .conv_stack import (
+    ConvStack as ConvStack,
+)
+from .linear import (
+    Affine as Affine,
+)
+from .linear import (
+    Linear as Linear,
+)
+from .mlp import (
+    MLP as MLP,
+)
+from .stacked import (
+    Stacked as Stacked,
+)

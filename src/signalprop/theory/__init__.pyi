@@ -1,0 +1,232 @@
+from ..limits.spectrum_maps import (
+    expected_spectrum as expected_spectrum,
+)
+from ..limits.spectrum_maps import (
+    infinite_width_path as infinite_width_path,
+)
+from . import decomposed as decomposed
+from . import kernels as kernels
+from . import meanfield as meanfield
+from . import orthogonality as orthogonality
+from .decomposed.full_rank import (
+    dec_corollary_4 as dec_corollary_4,
+)
+from .decomposed.full_rank import (
+    dec_equation_7a as dec_equation_7a,
+)
+from .decomposed.full_rank import (
+    dec_equation_7b as dec_equation_7b,
+)
+from .decomposed.full_rank import (
+    dec_theorem_3 as dec_theorem_3,
+)
+from .decomposed.infinite_width import (
+    dec_infinite_width_map as dec_infinite_width_map,
+)
+from .decomposed.infinite_width import (
+    dec_kernel as dec_kernel,
+)
+from .decomposed.invariant import (
+    dec_invariant_radius as dec_invariant_radius,
+)
+from .decomposed.invariant import (
+    dec_theorem_13_alpha as dec_theorem_13_alpha,
+)
+from .decomposed.invariant import (
+    dec_theorem_14_alpha as dec_theorem_14_alpha,
+)
+from .decomposed.tree import (
+    dec_contribution as dec_contribution,
+)
+from .decomposed.tree import (
+    dec_equation_62 as dec_equation_62,
+)
+from .decomposed.tree import (
+    dec_growth as dec_growth,
+)
+from .decomposed.tree import (
+    dec_theorem_11_angle as dec_theorem_11_angle,
+)
+from .decomposed.tree import (
+    dec_theorem_11_norms as dec_theorem_11_norms,
+)
+from .decomposed.tree import (
+    dec_tree_angles as dec_tree_angles,
+)
+from .decomposed.tree import (
+    dec_tree_norms as dec_tree_norms,
+)
+from .kernels.centred import (
+    ker_corollary_5_10 as ker_corollary_5_10,
+)
+from .kernels.centred import (
+    ker_corollary_5_10_repaired as ker_corollary_5_10_repaired,
+)
+from .kernels.centred import (
+    ker_potential as ker_potential,
+)
+from .kernels.centred import (
+    ker_theorem_5_8 as ker_theorem_5_8,
+)
+from .kernels.centred import (
+    ker_theorem_5_8_alpha as ker_theorem_5_8_alpha,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_1 as ker_theorem_5_11_1,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_2 as ker_theorem_5_11_2,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_3 as ker_theorem_5_11_3,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_3_sharper as ker_theorem_5_11_3_sharper,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_4 as ker_theorem_5_11_4,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_4_alphas as ker_theorem_5_11_4_alphas,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_4_repaired as ker_theorem_5_11_4_repaired,
+)
+from .kernels.four_cases import (
+    ker_theorem_5_11_case as ker_theorem_5_11_case,
+)
+from .kernels.mehler import (
+    hermite_tail as hermite_tail,
+)
+from .kernels.mehler import (
+    mehler_kernel as mehler_kernel,
+)
+from .kernels.normalization import (
+    ker_theorem_5_15 as ker_theorem_5_15,
+)
+from .kernels.normalization import (
+    ker_theorem_5_15_alpha as ker_theorem_5_15_alpha,
+)
+from .meanfield.concentration import (
+    mf_equation_b_14 as mf_equation_b_14,
+)
+from .meanfield.concentration import (
+    mf_lemma_b_1 as mf_lemma_b_1,
+)
+from .meanfield.concentration import (
+    mf_lemma_b_2 as mf_lemma_b_2,
+)
+from .meanfield.concentration import (
+    mf_linear_moments as mf_linear_moments,
+)
+from .meanfield.convergence import (
+    mf_equation_3_8 as mf_equation_3_8,
+)
+from .meanfield.convergence import (
+    mf_equation_3_9 as mf_equation_3_9,
+)
+from .meanfield.convergence import (
+    mf_lemma_3_3 as mf_lemma_3_3,
+)
+from .meanfield.convergence import (
+    mf_lemma_b_3 as mf_lemma_b_3,
+)
+from .meanfield.convergence import (
+    mf_lemma_b_4 as mf_lemma_b_4,
+)
+from .meanfield.convergence import (
+    mf_lemma_b_5 as mf_lemma_b_5,
+)
+from .meanfield.convergence import (
+    mf_lemma_b_7 as mf_lemma_b_7,
+)
+from .meanfield.convergence import (
+    mf_theorem_3_2 as mf_theorem_3_2,
+)
+from .meanfield.convergence import (
+    mf_theorem_b_6 as mf_theorem_b_6,
+)
+from .orthogonality.contraction import (
+    constant_of_lemma_8 as constant_of_lemma_8,
+)
+from .orthogonality.contraction import (
+    one_step_variance as one_step_variance,
+)
+from .orthogonality.contraction import (
+    orth_a1_violation as orth_a1_violation,
+)
+from .orthogonality.contraction import (
+    orth_lemma_4 as orth_lemma_4,
+)
+from .orthogonality.contraction import (
+    orth_lemma_4_sharp as orth_lemma_4_sharp,
+)
+from .orthogonality.contraction import (
+    orth_lemma_8 as orth_lemma_8,
+)
+from .orthogonality.contraction import (
+    orth_lemma_9 as orth_lemma_9,
+)
+from .orthogonality.contraction import (
+    orth_lemma_10 as orth_lemma_10,
+)
+from .orthogonality.contraction import (
+    orth_stability as orth_stability,
+)
+from .orthogonality.contraction import (
+    orth_theorem_5 as orth_theorem_5,
+)
+from .orthogonality.gaussian_approximation import (
+    gaussian_wasserstein as gaussian_wasserstein,
+)
+from .orthogonality.gaussian_approximation import (
+    orth_corollary_3 as orth_corollary_3,
+)
+from .orthogonality.gaussian_approximation import (
+    orth_corollary_3_repaired as orth_corollary_3_repaired,
+)
+from .orthogonality.gaussian_approximation import (
+    orth_lemma_2 as orth_lemma_2,
+)
+from .orthogonality.gaussian_approximation import (
+    stationary_wasserstein as stationary_wasserstein,
+)
+from .orthogonality.gaussian_approximation import (
+    wasserstein_to_gaussian as wasserstein_to_gaussian,
+)
+from .orthogonality.main_theorem import (
+    gap_of_spectrum as gap_of_spectrum,
+)
+from .orthogonality.main_theorem import (
+    largest_gap as largest_gap,
+)
+from .orthogonality.main_theorem import (
+    orth_theorem_1 as orth_theorem_1,
+)
+from .orthogonality.main_theorem import (
+    orth_theorem_1_repaired as orth_theorem_1_repaired,
+)
+from .orthogonality.mixing import (
+    dobrushin_coefficient as dobrushin_coefficient,
+)
+from .orthogonality.mixing import (
+    stationary_law as stationary_law,
+)
+from .orthogonality.stationary import (
+    contraction_at_orthogonality as contraction_at_orthogonality,
+)
+from .orthogonality.stationary import (
+    stationary_cosine as stationary_cosine,
+)
+from .orthogonality.stationary import (
+    stationary_gap as stationary_gap,
+)
+from .orthogonality.without_batch_norm import (
+    log_distance_from_rank_one as log_distance_from_rank_one,
+)
+from .orthogonality.without_batch_norm import (
+    lyapunov_exponents as lyapunov_exponents,
+)
+from .orthogonality.without_batch_norm import (
+    vanilla_collapse_rate as vanilla_collapse_rate,
+)

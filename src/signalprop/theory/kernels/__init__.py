@@ -1,0 +1,1 @@
+"""Statements of KER: where correlations go with depth."""

@@ -1,0 +1,1 @@
+"""Statements of MF: batch normalization in the mean-field limit."""

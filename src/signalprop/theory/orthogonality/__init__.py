@@ -1,0 +1,1 @@
+"""Statements of ORTH: how batch normalization orthogonalizes a random linear chain."""

@@ -1,0 +1,172 @@
+"""Fixed points, rates and basins against the iteration itself."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from signalprop import activations as A
+from signalprop.limits.maps import KernelMap
+from signalprop.random import Stream
+
+NAMED = [
+    *(A.tanh, A.sin, A.relu, A.leaky_relu(0.1), A.exp, A.gelu, A.selu, A.elu, A.silu),
+    *(A.sigmoid, A.softplus, A.sign, A.step, A.cube, A.norm_relu()),
+]
+named = pytest.mark.parametrize("phi", NAMED, ids=lambda phi: phi.name)
+
+
+@named
+def test_attractor_is_where_the_iteration_goes(phi):
+    k = KernelMap(phi.normalized())
+    point, rate = k.fixed_point(), k.rate()
+    assert float(k(point.value)) == pytest.approx(float(point.value), abs=1e-14)
+    assert 0 <= point.value <= 1
+    assert point.gap == pytest.approx(1 - point.value, abs=1e-15)
+    depth = 300
+    end = k.iterate(np.linspace(-0.98, 0.98, 9), depth)[:, -1]
+    if rate.kind == "geometric":
+        slack = 1e-12 + 100 * rate.value**depth  # starts near 1 need a while to leave
+    else:
+        slack = 1.1 * rate.constant / depth**rate.value
+    np.testing.assert_allclose(end, point.value, rtol=0, atol=slack)
+
+
+@named
+def test_search_and_bisection_agree(phi):
+    """The search knows nothing of KER Theorem 5.11, the bisection relies on it."""
+    k = KernelMap(phi.normalized())
+    points = k.fixed_points()
+    attracting = [p for p in points if p.attracting]
+    assert len(attracting) == 1
+    assert attracting[0].value == pytest.approx(float(k.fixed_point().value), abs=1e-12)
+    assert points[-1].value == 1
+    assert all(p.value in (-1.0, 1.0) for p in points if not p.attracting)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 40), st.floats(0.05, 2))
+@settings(max_examples=25, deadline=None)
+def test_random_series_have_one_attractor(seed, terms, concentration):
+    weights = Stream(seed).numpy().dirichlet(np.full(terms, concentration))
+    k = KernelMap.from_series(weights)
+    if k.nonlinearity < 1e-6:
+        return
+    attracting = [p.value for p in k.fixed_points() if p.attracting]
+    assert len(attracting) == 1
+    assert attracting[0] == pytest.approx(float(k.fixed_point().value), abs=1e-9)
+
+
+def test_batches_agree_with_single_maps():
+    weights = Stream(5).numpy().dirichlet(np.ones(6), size=20)
+    batch = KernelMap.from_series(weights).fixed_point()
+    for w, value, gap, multiplier in zip(
+        weights, batch.value, batch.gap, batch.multiplier, strict=True
+    ):
+        single = KernelMap.from_series(w).fixed_point()
+        assert (single.value, single.gap) == pytest.approx((value, gap), rel=1e-12)
+        assert single.multiplier == pytest.approx(multiplier, rel=1e-12)
+
+
+def test_fixed_points_of_polynomials_are_roots():
+    # kappa = (1 + r + 6 r^3) / 8: r = kappa has roots 1 and (-3 +- sqrt(9 + 6)) / 6
+    points = KernelMap.from_series([1 / 8, 1 / 8, 0, 6 / 8]).fixed_points()
+    values = [p.value for p in points]
+    assert values == pytest.approx([(-3 + math.sqrt(15)) / 6, 1.0], abs=1e-14)
+    assert [p.attracting for p in points] == [True, False]
+
+
+def test_fixed_points_close_to_one_and_to_zero():
+    for tiny in (1e-3, 1e-6):
+        # kappa(1 - d) = 1 - (1 + e) d + e d^2 has the fixed point d = 1 ... e d (1 - d) = 0
+        w = np.array([0.25 + tiny / 2, 0.5 - 2 * tiny, 0.25 + 1.5 * tiny])
+        point = KernelMap.from_series(w).fixed_point()
+        exact = 2 * tiny / 2 / w[2]  # the other root of w0 + (w1 - 1) r + w2 r^2: r = w0 / w2
+        assert point.gap == pytest.approx(exact, rel=1e-6)
+        centred = KernelMap.from_series([tiny, 0.5, 0.5 - tiny]).fixed_point()
+        assert centred.value == pytest.approx(tiny / (0.5 - tiny), rel=1e-9)
+
+
+@named
+def test_rate_is_the_one_of_the_iteration(phi):
+    k = KernelMap(phi.normalized())
+    rate, point = k.rate(), k.fixed_point()
+    if rate.kind == "power":
+        # gap ~ constant depth^-value: gap^(-1/value) grows by constant^(-1/value) a layer
+        inverse = k.iterate_complement(1e-9, 200)[[0, -1]] ** (-1 / rate.value)
+        growth = (inverse[1] - inverse[0]) / 200
+        assert growth == pytest.approx(rate.constant ** (-1 / rate.value), rel=1e-4)
+    else:
+        assert rate.value == pytest.approx(float(point.multiplier), rel=1e-12)
+        if point.value == 1:
+            path = k.iterate_complement(0.5, 12)
+        else:
+            path = np.abs(k.iterate(0.3 + 0.5 * point.value, 100) - point.value)
+        path = path[path > 1e-8 if point.value not in (0, 1) else path > 1e-200]
+        assert path[-1] / path[-2] == pytest.approx(rate.value, rel=2e-3)
+
+
+def test_critical_maps():
+    relu = KernelMap(A.relu.normalized()).rate()
+    assert (relu.kind, relu.value) == ("power", 2.0)
+    assert relu.constant == pytest.approx(9 * math.pi**2 / 2, rel=1e-5)
+    exp = KernelMap(A.exp.normalized()).rate()
+    assert (exp.value, exp.constant) == (1.0, pytest.approx(2.0, rel=1e-6))
+    series = KernelMap.from_series([0.25, 0.5, 0.25])  # kappa(1 - d) = 1 - d + d^2 / 4
+    assert series.rate().constant == pytest.approx(4.0, rel=1e-6)
+    assert series.fixed_points()[0].attracting
+
+
+def test_superlinear_maps():
+    rate = KernelMap(A.hermite(3)).rate()
+    assert (rate.kind, rate.value) == ("superlinear", 3.0)
+
+
+def test_basins():
+    def interval(phi):
+        b = KernelMap(phi.normalized()).basin()
+        return b.low, b.high, b.closed_low, b.closed_high
+
+    assert interval(A.tanh) == (-1, 1, False, False)
+    assert interval(A.relu) == (-1, 1, True, True)
+    assert interval(A.gelu) == (-1, 1, True, False)
+    assert interval(A.hermite(2)) == (-1, 1, False, False)  # -1 goes to 1, which stays
+
+
+def test_affine_and_linear_activations():
+    # an affine map has its fixed point 1 and contracts, the linear one has no isolated points
+    affine = KernelMap(A.Activation.from_hermite([0.6, 0.8]))
+    assert [(p.value, p.attracting) for p in affine.fixed_points()] == [(1.0, True)]
+    assert affine.rate().value == pytest.approx(0.64)
+    k = KernelMap(A.identity)
+    np.testing.assert_array_equal(k.iterate(0.3, 5), [0.3] * 6)
+    for use in (k.fixed_point, k.fixed_points, k.rate, k.basin):
+        with pytest.raises(ValueError, match="identity is linear"):
+            use()
+
+
+def test_maps_that_cannot_be_iterated_are_refused():
+    with pytest.raises(ValueError, match=r"gelu must have kappa\(1\)"):
+        KernelMap(A.gelu).fixed_point()
+    with pytest.raises(ValueError, match=r"a batch of shape \(2,\)"):
+        KernelMap.from_series([[0.0, 0, 1], [0.5, 0, 0.5]]).rate()
+
+
+def test_approach_keeps_the_digits_of_the_distance():
+    """To 0 and to 1 the distance falls at the exact rate far below the rounding of rho itself."""
+    to_one = KernelMap.from_series([0.5, 0.5]).approach([0.0, -1.0], 100)
+    assert to_one == pytest.approx(np.array([[1.0], [2.0]]) * 0.5 ** np.arange(101), rel=1e-12)
+    to_zero = KernelMap.from_series([0.0, 0.5, 0.0, 0.5]).approach(-1e-30, 20)
+    assert to_zero == pytest.approx(1e-30 * 0.5 ** np.arange(21), rel=1e-12)
+    batch = KernelMap.from_series([[1 / 3, 0, 2 / 3], [0.0, 0.5, 0.5]])
+    assert batch.approach(np.array([[0.5], [1 - 1e-9]]), 0)[..., 0] == pytest.approx(
+        np.array([[0, 0.5], [0.5 - 1e-9, 1 - 1e-9]]), abs=1e-15
+    )
+
+
+@named
+def test_fixed_points_of_standardized_activations_are_exactly_zero_and_the_ends(phi):
+    """What rounding leaves of kappa(0) must not hide the root at 0, nor make another."""
+    points = KernelMap(phi.standardized()).fixed_points()
+    assert [p.value for p in points if abs(p.value) < 1] == [0.0]

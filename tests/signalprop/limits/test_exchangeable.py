@@ -1,0 +1,152 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from signalprop import activations
+from signalprop.limits import gram_fixed_point, gram_map
+from signalprop.random import Stream
+
+STREAM = Stream(0).child("test_fixed_point")
+SHIFTED = (lambda u: torch.relu(u - 0.4), (0.4,))
+PHIS = {
+    "identity": (activations.identity, None),
+    "relu": (activations.relu, None),
+    "tanh": (activations.tanh, None),
+    "gelu": (activations.gelu, None),
+    "step": (activations.step, None),
+    "shifted relu": SHIFTED,
+}
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 50])
+def test_linear_networks_do_not_reach_the_identity(n):
+    # MF 3.3.4 says that G* is the identity. Recentring leaves n - 1 dimensions.
+    point = gram_fixed_point(activations.identity, n)
+    np.testing.assert_allclose(point.matrix(), (n * np.eye(n) - 1) / (n - 1), atol=1e-12)
+    assert point.eigenvalues == (0.0, pytest.approx(n / (n - 1)))
+    assert point.condition_number == math.inf
+    assert point.contraction == pytest.approx((n - 1) / (n + 1) if n > 2 else 0, abs=1e-11)
+
+
+@pytest.mark.parametrize("name", PHIS)
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_integration_and_simulation_agree(name, n):
+    phi, breakpoints = PHIS[name]
+    point = gram_fixed_point(phi, n, breakpoints)
+    start = np.stack([point.matrix(), 0.3 * np.eye(n) + 2.0])  # any exchangeable matrix goes there
+    mean, error = gram_map(start, phi, samples=100_000, seed=STREAM.child(name, n))
+    # 5.5 standard errors: 1e-6 for a whole matrix; the linear diagonal has no error at all.
+    assert (np.abs(mean - point.matrix()) <= 5.5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", ["relu", "tanh", "shifted relu"])
+@pytest.mark.parametrize("n", [3, 6])
+def test_eigenvalues_are_those_of_the_matrix(name, n):
+    point = gram_fixed_point(PHIS[name][0], n, PHIS[name][1])
+    values = np.linalg.eigvalsh(point.matrix())
+    ones, contrasts = point.eigenvalues
+    np.testing.assert_allclose(values, sorted([ones] + [contrasts] * (n - 1)), atol=1e-12)
+    assert point.condition_number == pytest.approx(values[-1] / values[0], rel=1e-9)
+    assert sum(count for _, count in point.multipliers) == n * (n + 1) // 2
+
+
+def exact_map(gram, phi, nodes=400):
+    """The Gram map of 3 or 4 points by integrating over the angular central Gaussian density."""
+    n = len(gram)
+    basis = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1]
+    angle = 2 * np.pi * np.arange(nodes) / nodes
+    if n == 3:
+        theta, weight = np.stack([np.cos(angle), np.sin(angle)], axis=-1), 1 / nodes
+    else:
+        z, weight = np.polynomial.legendre.leggauss(nodes // 4)
+        root = np.sqrt(1 - z**2)[:, None]
+        parts = [root * np.cos(angle), root * np.sin(angle), z[:, None] + 0 * angle]
+        theta = np.stack(parts, axis=-1).reshape(-1, 3)
+        weight = np.repeat(weight / 2 / nodes, nodes)
+    sigma = basis.T @ gram @ basis
+    quadratic = ((theta @ np.linalg.inv(sigma)) * theta).sum(axis=-1)
+    density = weight * quadratic ** (-(n - 1) / 2) / np.sqrt(np.linalg.det(sigma))
+    y = phi(np.sqrt(n) * theta @ basis.T)
+    return (y * density[:, None]).T @ y
+
+
+@pytest.mark.parametrize("phi", [activations.tanh, activations.gelu, activations.identity])
+@pytest.mark.parametrize("n", [3, 4])
+def test_multipliers_are_derivatives_of_the_exact_map(phi, n):
+    point = gram_fixed_point(phi, n)
+    gram = point.matrix()
+    if phi is activations.identity:
+        gram = gram + 1.0  # its singular direction plays no part
+    np.testing.assert_allclose(exact_map(gram, phi), point.matrix(), atol=1e-9)
+    recentre = np.eye(n) - 1 / n
+    points = recentre @ np.diag([1.0, -1.0] + [0.0] * (n - 2)) @ recentre
+    cases = [(points, point.multiplier_points)]
+    if n == 4:
+        pairs = np.zeros((4, 4))
+        pairs[0, 2] = pairs[1, 3] = 1
+        pairs[0, 3] = pairs[1, 2] = -1
+        cases.append((pairs + pairs.T, point.multiplier_pairs))
+    for direction, multiplier in cases:
+        step = 1e-4 * direction
+        change = (exact_map(gram + step, phi) - exact_map(gram - step, phi)) / 2e-4
+        np.testing.assert_allclose(recentre @ change @ recentre, multiplier * direction, atol=1e-6)
+
+
+def test_other_directions_are_forgotten_at_once():
+    gram = gram_fixed_point(activations.tanh, 4).matrix()
+    v = np.array([0.1, -0.02, 0.05, 0.0])
+    moved = 1.3 * gram + v[:, None] + v
+    np.testing.assert_allclose(exact_map(moved, activations.tanh), gram, atol=1e-9)
+
+
+def sampled_multiplier(phi, n, samples, seed):
+    """Growth of the deviation of one point in a layer, from common random numbers."""
+    point = gram_fixed_point(phi, n)
+    recentre = np.eye(n) - 1 / n
+    direction = recentre @ np.diag([1.0, -1.0] + [0.0] * (n - 2)) @ recentre
+    pair = [point.matrix() + sign * 0.05 * direction for sign in (1, -1)]
+    mean, _ = gram_map(np.stack(pair), phi, samples, seed)
+    change = recentre @ (mean[0] - mean[1]) @ recentre / 0.1
+    return (change * direction).sum() / (direction**2).sum(), point.multiplier_points
+
+
+@pytest.mark.parametrize(("name", "n"), [("relu", 5), ("gelu", 12), ("step", 6)])
+def test_multipliers_with_kinks_and_jumps_agree_with_simulation(name, n):
+    phi = PHIS[name][0]
+    found, expected = sampled_multiplier(phi, n, 300_000, STREAM.child("slope", name))
+    assert found == pytest.approx(expected, abs=0.03)
+
+
+def test_smooth_non_monotone_activations_lose_their_fixed_point_in_large_batches():
+    # Not in MF: the symmetric G* repels single points for GELU from n = 39 on, for SiLU from 26.
+    contraction = {
+        name: [gram_fixed_point(getattr(activations, name), n).contraction for n in batches]
+        for name, batches in {"gelu": (38, 39), "silu": (25, 26), "relu": (39, 1000)}.items()
+    }
+    for name in ("gelu", "silu"):
+        assert contraction[name][0] < 1 < contraction[name][1]
+    assert max(contraction["relu"]) < 1
+
+
+def test_condition_grows_with_the_batch_for_relu_only():
+    # MF Eq. 3.9 supposes kappa(G*) = O(1).
+    relu = [gram_fixed_point(activations.relu, n).condition_number for n in (50, 100, 200)]
+    tanh = [gram_fixed_point(activations.tanh, n).condition_number for n in (50, 100, 200)]
+    assert relu[2] / relu[1] == pytest.approx(2, abs=0.02)
+    assert tanh[2] / tanh[1] == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("phi", "n", "words"),
+    [
+        (activations.relu, 1, "batch must be at least 2"),
+        (lambda u: torch.ones_like(u), 4, "phi is constant"),
+        (lambda u: u**2, 2, "phi is constant on normalized batches of 2"),
+        (lambda u: u / 0, 4, "finite moments"),
+    ],
+)
+def test_bad_input_is_named(phi, n, words):
+    with pytest.raises(ValueError, match=words):
+        gram_fixed_point(phi, n)

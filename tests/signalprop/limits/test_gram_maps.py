@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+import torch
+
+from signalprop import activations
+from signalprop.limits import gram_fixed_point, gram_map, gram_path
+from signalprop.random import Stream
+
+STREAM = Stream(0).child("test_sampling")
+
+
+def correlated(n, rho):
+    return (1 - rho) * np.eye(n) + rho + np.diag(np.linspace(0, 1, n))
+
+
+def test_two_points_are_known_exactly():
+    # u = (1, -1) or (-1, 1), whatever the Gram matrix.
+    mean, error = gram_map(correlated(2, 0.9), activations.relu, 10_000, STREAM.child("two"))
+    assert mean[0, 1] == error[0, 1] == 0
+    np.testing.assert_allclose(np.diag(mean), 0.5, atol=6 * error[0, 0])
+    assert error[0, 0] == pytest.approx(0.5 / 100, rel=0.01)
+
+
+def test_it_is_what_a_wide_layer_does():
+    n, width = 4, 40_000
+    gram, generator = correlated(n, 0.5), STREAM.numpy("layer")
+    h = generator.normal(size=(width, n)) @ np.linalg.cholesky(gram).T
+    normalized = (h - h.mean(axis=1, keepdims=True)) / h.std(axis=1, keepdims=True)
+    y = np.maximum(normalized, 0)
+    mean, error = gram_map(gram, activations.relu, width, STREAM.child("map"))
+    assert (np.abs(y.T @ y / width - mean) <= 5.5 * np.sqrt(2) * error + 1e-12).all()
+
+
+def test_standard_errors_are_the_spread_over_seeds():
+    gram = correlated(3, 0.2)
+    means, errors = zip(
+        *(gram_map(gram, activations.tanh, 500, STREAM.child(i)) for i in range(400)), strict=True
+    )
+    np.testing.assert_allclose(np.std(means, axis=0), np.mean(errors, axis=0), rtol=0.25)
+
+
+def test_scale_shift_and_permutation_of_points():
+    gram, kwargs = correlated(4, 0.3), {"samples": 20_000, "seed": STREAM.child("symmetry")}
+    v = np.array([0.3, 0.0, -0.1, 0.2])
+    plain, error = gram_map(gram, activations.relu, **kwargs)
+    for other in (7 * gram, gram + 1, gram + v[:, None] + v):
+        moved, _ = gram_map(other, activations.relu, **kwargs)
+        assert (np.abs(moved - plain) <= 8 * error).all()
+    order = [2, 0, 3, 1]
+    permuted, _ = gram_map(gram[np.ix_(order, order)], activations.relu, **kwargs)
+    assert (np.abs(permuted - plain[np.ix_(order, order)]) <= 8 * error).all()
+
+
+def test_leading_dimensions_share_their_draws():
+    grams = np.stack([correlated(3, 0.1), correlated(3, 0.8)])
+    both, _ = gram_map(grams, activations.relu, 1000, STREAM)
+    for gram, mean in zip(grams, both, strict=True):
+        np.testing.assert_allclose(gram_map(gram, activations.relu, 1000, STREAM)[0], mean)
+
+
+@pytest.mark.parametrize("phi", [activations.relu, activations.tanh])
+def test_paths_reach_the_fixed_point_at_its_rate(phi):
+    point = gram_fixed_point(phi, 4)
+    starts = np.stack([correlated(4, 0.7), point.matrix()])
+    path = gram_path(starts, phi, depth=18, samples=100_000, seed=STREAM.child("path"))
+    assert path.shape == (19, 2, 4, 4)
+    np.testing.assert_allclose(path[-1], np.stack([point.matrix()] * 2), atol=0.02)
+    # Both paths share their draws, so that their distance falls far below the sampling error.
+    distance = np.linalg.norm(path[:, 0] - path[:, 1], axis=(1, 2))
+    rate = (distance[18] / distance[8]) ** (1 / 10)
+    assert rate == pytest.approx(point.contraction, abs=0.05)
+
+
+def test_singular_and_float32_input():
+    gram = torch.ones(3, 3) + torch.outer(torch.arange(3.0), torch.arange(3.0))
+    mean, error = gram_map(gram, torch.tanh, 1000)
+    assert mean.dtype == error.dtype == torch.float64  # theory is
+    assert torch.isfinite(mean).all()
+
+
+@pytest.mark.parametrize(
+    ("gram", "words"),
+    [
+        (np.ones((3, 3)), "points that differ"),
+        (np.zeros((3, 3)), "points that differ"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semi-definite"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
+        (np.eye(1), "n >= 2"),
+        (np.ones((2, 3)), "n >= 2"),
+        (np.full((2, 2), np.nan), "gram must be finite"),
+    ],
+)
+def test_bad_gram_matrices_are_named(gram, words):
+    with pytest.raises(ValueError, match=words):
+        gram_map(gram, activations.relu, 100)
+
+
+def test_bad_sizes_are_named():
+    with pytest.raises(ValueError, match="samples"):
+        gram_map(np.eye(2), activations.relu, 1)
+    with pytest.raises(ValueError, match="depth"):
+        gram_path(np.eye(2), activations.relu, -1)
+    assert gram_path(np.eye(2), activations.relu, 0).shape == (1, 2, 2)

@@ -1,0 +1,147 @@
+"""Infinite-width kernels against finite networks, and against the formulas of COND."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from signalprop import activations as A
+from signalprop.limits.maps import KernelMap
+from signalprop.limits.networks import nngp, ntk
+from signalprop.random import Stream
+
+X = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [-0.5, 0.1, 0.7]])
+UNIT = X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def empirical(x, phi, depth, width, weight_variance, bias_variance, seeds):
+    """Return samples of output products and tangent kernels of finite networks."""
+    x = torch.from_numpy(x)
+    sw, sb = math.sqrt(weight_variance), math.sqrt(bias_variance)
+
+    def forward(parameters, x):
+        h = x
+        for layer, (weight, bias) in enumerate(parameters):
+            fan = h.shape[-1] if layer else 1
+            h = sw / math.sqrt(fan) * h @ weight.T + sb * bias
+            h = phi(h) if layer < depth else h
+        return h[..., 0]
+
+    tangents, outputs = [], []
+    for rng in Stream(11).child("tangent", phi.name).runs(seeds):
+        sizes = [x.shape[1], *[width] * depth, 1]
+        parameters = [
+            tuple(
+                torch.from_numpy(rng.standard_normal(shape)).requires_grad_()
+                for shape in ((m, k), (m,))
+            )
+            for k, m in itertools.pairwise(sizes)
+        ]
+        flat = [p for pair in parameters for p in pair]
+        f = forward(parameters, x)
+        rows = []
+        for value in f:
+            gradients = torch.autograd.grad(value, flat, retain_graph=True)
+            rows.append(torch.cat([g.flatten() for g in gradients]))
+        jacobian = torch.stack(rows)
+        tangents.append((jacobian @ jacobian.T).numpy())
+        f = f.detach().numpy()
+        outputs.append(f[:, None] * f[None, :])
+    return np.array(outputs), np.array(tangents)
+
+
+@pytest.mark.parametrize(
+    ("phi", "x", "weight_variance", "bias_variance"),
+    [
+        (A.relu.normalized(), UNIT, 1.0, 0.0),
+        (A.erf, X, 1.5, 0.3),
+        (A.gelu.standardized(), X, 1.0, 0.0),
+    ],
+    ids=["relu", "erf", "gelu"],
+)
+def test_finite_networks_agree(phi, x, weight_variance, bias_variance):
+    variances = (weight_variance, bias_variance)
+    outputs, tangents = empirical(x, phi, 2, 300, *variances, seeds=40)
+    for sample, exact in (
+        (outputs, nngp(x @ x.T, phi, 2, *variances)),
+        (tangents, ntk(x @ x.T, phi, 2, *variances)),
+    ):
+        error = sample.std(axis=0) / math.sqrt(len(sample))
+        # six standard errors, and the bias of order 1/width of a finite network
+        assert (np.abs(sample.mean(axis=0) - exact) < 6 * error + 0.01 * np.abs(exact).max()).all()
+
+
+def test_nngp_is_the_iterated_kernel_map():
+    phi = A.gelu.normalized()
+    gram = UNIT @ UNIT.T
+    expected = KernelMap(phi).iterate(gram[0, 1], 7)[-1]
+    result = nngp(gram, phi, 7)
+    assert result[0, 1] == pytest.approx(expected, rel=1e-13)
+    np.testing.assert_allclose(np.diag(result), 1, rtol=1e-13)
+
+
+def test_ntk_diagonal_of_cond_theorem_5():
+    phi, depth = A.tanh.normalized(), 6
+    slope = KernelMap(phi).derivative(1.0)
+    exact = (slope ** (depth + 1) - 1) / (slope - 1)
+    np.testing.assert_allclose(np.diag(ntk(UNIT @ UNIT.T, phi, depth)), exact, rtol=1e-11)
+
+
+def test_ntk_is_cond_equation_7_with_its_index_shifted():
+    """As printed, with ``h'`` iterations inside the derivative, the formula is another number."""
+    phi, depth, rho = A.gelu.standardized(), 3, 0.5
+    k = KernelMap(phi)
+    path = k.iterate(rho, depth + 1)
+
+    def equation_7(shift):
+        return sum(
+            path[h - 1] * np.prod([k.derivative(path[i - shift]) for i in range(h, depth + 1)])
+            for h in range(1, depth + 2)
+        )
+
+    value = ntk(np.array([[1.0, rho], [rho, 1.0]]), phi, depth)[0, 1]
+    assert value == pytest.approx(equation_7(shift=1), rel=1e-12)
+    assert abs(value / equation_7(shift=0) - 1) > 0.01
+
+
+def test_equal_and_unequal_lengths_agree():
+    """A third input of another length sends all pairs through the other route."""
+    gram = UNIT @ UNIT.T
+    for phi in (A.gelu, A.relu, A.selu):
+        equal = [f(gram[:2, :2], phi, 3, 1.3, 0.1) for f in (nngp, ntk)]
+        scale = np.diag([1, 1, 2.0])
+        mixed = [f(scale @ gram @ scale, phi, 3, 1.3, 0.1)[:2, :2] for f in (nngp, ntk)]
+        np.testing.assert_allclose(mixed, equal, rtol=1e-10)
+
+
+def test_linear_network():
+    gram = X @ X.T
+    np.testing.assert_allclose(nngp(gram, A.identity, 4, 1.0, 0.0), gram, atol=1e-13)
+    np.testing.assert_allclose(ntk(gram, A.identity, 4, 1.0, 0.0), 5 * gram, atol=1e-12)
+    np.testing.assert_allclose(ntk(gram, A.relu, 0, 2.0, 0.5), 2 * gram + 0.5)
+
+
+def test_batches_one_input_and_zero_inputs():
+    gram = np.stack([UNIT @ UNIT.T, np.eye(3)])
+    both = nngp(gram, A.relu.normalized(), 2)
+    np.testing.assert_allclose(both[1], nngp(gram[1], A.relu.normalized(), 2), rtol=1e-14)
+    assert ntk([[1.0]], A.tanh.normalized(), 2).shape == (1, 1)
+    zero = nngp([[0.0, 0.0], [0.0, 1.0]], A.sigmoid, 1)
+    assert zero[0, 0] == pytest.approx(0.25, rel=1e-12)
+    assert zero[0, 1] == pytest.approx(0.25, rel=1e-12)
+    assert isinstance(nngp(torch.eye(2), A.relu, 1), torch.Tensor)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="square matrices"):
+        nngp(np.ones((2, 3)), A.relu, 1)
+    with pytest.raises(ValueError, match="inner products"):
+        nngp([[1.0, 2.0], [2.0, 1.0]], A.relu, 1)
+    with pytest.raises(ValueError, match="symmetric"):
+        ntk([[1.0, 0.5], [0.1, 1.0]], A.relu, 1)
+    with pytest.raises(ValueError, match="depth must be at least 0"):
+        ntk(np.eye(2), A.relu, -1)
+    with pytest.raises(ValueError, match="sign has jumps"):
+        ntk(np.eye(2), A.sign, 1)

@@ -1,0 +1,105 @@
+"""Quadrature against closed forms that it does not use."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import owens_t
+from scipy.stats import norm
+
+from signalprop.limits.quadrature import bivariate_expectation, gaussian_expectation, panel_rule
+
+
+@pytest.mark.parametrize("power", range(0, 21, 2))
+def test_even_moments_are_double_factorials(power):
+    exact = math.prod(range(1, power, 2))
+    assert gaussian_expectation(lambda x: x**power) == pytest.approx(exact, rel=4e-15)
+
+
+@given(st.floats(-6, 6))
+@settings(max_examples=30, deadline=None)
+def test_a_kink_anywhere(t):
+    exact = t * (2 * norm.cdf(t) - 1) + 2 * norm.pdf(t)
+    assert gaussian_expectation(lambda x: (x - t).abs(), [t]) == pytest.approx(exact, rel=1e-14)
+
+
+@given(st.floats(-6, 6))
+@settings(max_examples=30, deadline=None)
+def test_a_jump_anywhere(t):
+    value = gaussian_expectation(lambda x: (x > t).double(), [t])
+    assert value == pytest.approx(norm.sf(t), rel=1e-14, abs=1e-17)
+
+
+@pytest.mark.parametrize("rate", [-0.4, 0.1, 0.24])
+def test_growth_just_below_the_gaussian(rate):
+    exact = 1 / math.sqrt(1 - 2 * rate)
+    value = gaussian_expectation(lambda x: torch.exp(rate * x**2))
+    assert value == pytest.approx(exact, rel=1e-13)
+
+
+def test_far_peaks_are_found():
+    value = gaussian_expectation(lambda x: torch.exp(20 * x))
+    assert value == pytest.approx(math.exp(200), rel=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.6, 2.0])
+def test_divergent_expectations_are_refused(rate):
+    with pytest.raises(ValueError, match="infinite, or beyond double precision"):
+        gaussian_expectation(lambda x: torch.exp(rate * x**2))
+
+
+def test_nan_is_refused():
+    with pytest.raises(ValueError, match="Gaussian expectation"):
+        gaussian_expectation(lambda x: x / (x - x))
+
+
+def test_an_undeclared_kink_is_refused_with_its_place():
+    with pytest.raises(ValueError, match=r"not smooth near x = 0\.123.*breakpoints"):
+        gaussian_expectation(lambda x: (x - 0.1234).abs())
+
+
+def test_steep_functions_are_resolved():
+    # E tanh(a x)^2 by the trapezoidal rule, which is exact for analytic functions of this decay
+    x = np.arange(-12, 12, 1e-3)
+    exact = (np.tanh(50 * x) ** 2 * norm.pdf(x)).sum() * 1e-3
+    value = gaussian_expectation(lambda t: torch.tanh(50 * t) ** 2)
+    assert value == pytest.approx(exact, rel=1e-13)
+
+
+def test_rule_is_batched_over_splits():
+    splits = torch.tensor([[0.3], [-1.7]], dtype=torch.float64)
+    x, weights = panel_rule(splits, 10.0)
+    assert x.shape == weights.shape
+    above = (weights * (x > splits)).sum(-1)
+    torch.testing.assert_close(above.numpy(), norm.sf(splits[:, 0].numpy()), rtol=1e-14, atol=0)
+
+
+def orthant(h, rho):
+    """P(X > h, Y > h) through Owen's T."""
+    return norm.sf(h) - 2 * owens_t(h, np.sqrt((1 - rho) / (1 + rho)))
+
+
+@pytest.mark.parametrize("h", [-1.5975, 0.0, 0.7])
+def test_jumps_at_all_correlations(h):
+    rho = np.array([-0.999, -0.5, 0.0, 0.5, 0.99, 1 - 1e-6, 1 - 1e-12])
+    value = bivariate_expectation(rho, lambda x: (x > h).double(), breakpoints=[h])
+    np.testing.assert_allclose(value, orthant(h, rho), rtol=0, atol=2e-15)
+
+
+def test_ends_and_unequal_functions():
+    value = bivariate_expectation([-1.0, 1.0], torch.abs, torch.sign, breakpoints=[0.0])
+    np.testing.assert_allclose(value, 0, atol=1e-15)
+    # E |X| (Y > 0) = E |X| / 2, and E X (Y > 0) = rho / sqrt(2 pi) by Stein's lemma
+    rho = np.array([-1.0, -0.3, 0.8, 1.0])
+    value = bivariate_expectation(rho, lambda x: x, lambda y: (y > 0).double(), breakpoints=[0.0])
+    np.testing.assert_allclose(value, rho / math.sqrt(2 * math.pi), rtol=1e-13)
+
+
+def test_bad_correlations_are_refused():
+    with pytest.raises(ValueError, match=r"rho must lie in \[-1, 1\]"):
+        bivariate_expectation(1.5, torch.tanh)
+    with pytest.raises(ValueError, match="rho must be finite"):
+        bivariate_expectation(np.nan, torch.tanh)
