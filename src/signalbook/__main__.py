@@ -81,7 +81,7 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     path = project.build / "runs" / f"{name}-{digest}.ipynb"
     replace(path, json.dumps(run.notebook, indent=1).encode())
     for claim in claims_in(run.notebook.cells):
-        print(f"{claim['id']:<14} {claim['verdict']:<22} {claim['statement']}")
+        print(f"{claim['id']:<14} {claim['verdict']:<26} {claim['found']}")
     print(f"{run.seconds} s, {run.memory_mb} MB; the executed notebook is {path}")
     return 0
 

@@ -88,8 +88,8 @@ def problems(project: Project, ledger: Ledger) -> list[str]:
     told = [f"{name}: {text}" for name, texts in ledger.problems.items() for text in texts]
     if ledger.false_alarm() > FALSE_ALARM:
         told.append(
-            f"the checks' `error` sum to {ledger.false_alarm():.2g}, allowed are {FALSE_ALARM:g}:"
-            " take more runs or wider tolerances, fixed before measuring"
+            f"the chances of a false alarm sum to {ledger.false_alarm():.2g}, allowed are "
+            f"{FALSE_ALARM:g}: take more runs where the chance is largest"
         )
     for chapter in project.chapters:
         path = project.failure(chapter)

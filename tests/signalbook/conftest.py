@@ -41,8 +41,11 @@ seed: int = 0
 ```{{code-cell}} ipython3
 import matplotlib.pyplot as plt
 
-from signalbook import claims, figures
+from signalbook import figures
+from signalbook.checks import at_most_one
+from signalbook.settle import settle
 from signalbook.start import start
+from signallab.case import Case
 
 stream = start("{name}", seed)
 values = stream.numpy("values").standard_normal(runs)
@@ -70,12 +73,13 @@ figures.show(fig, "line", {"value": values})
 ```
 
 ```{code-cell} ipython3
-claims.report(
-    claims.Claim(
-        "ID",
-        "Standard Gaussian values are below nine.",
-        claims.bound(abs(values), 9.0 + 0 * values, reason="nine standard deviations", error=1e-15),
-    )
+below = lambda run, most=9.0: Case(abs(values[run]), most)
+settle(
+    "ID",
+    at_most_one(below, over=[{"run": run} for run in range(runs)], modelled=False),
+    found="Standard Gaussian values are below nine: {largest} of it at most.",
+    rivals={"a thousandth": lambda run: below(run, 0.009)},
+    regardless_of=["runs"],
 )
 ```
 """

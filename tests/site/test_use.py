@@ -50,8 +50,8 @@ def test_ledger_is_whole_without_scripts(browser, server):
 
 
 def test_anchor_of_an_id_leads_to_its_row(desktop):
-    page = desktop.open("pages/ledger.html#dec-t3.1")
-    assert page.locator("[id='dec-t3.1']").is_visible()
+    page = desktop.open("pages/ledger.html#dec-t3-1")
+    assert page.locator("[id='dec-t3-1']").is_visible()
 
 
 def test_keyboard_reaches_the_text_and_the_filters(desktop):

@@ -1,0 +1,144 @@
+"""A verdict follows from checks, and a check without power decides nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+from signalbook import scale, settle
+from signalbook.checks import approaches, at_most_one, near
+from signalbook.outputs import CLAIMS
+from signalbook.settle import NoPower, misprint, open_choice
+from signallab.case import Case
+
+POINTS = [{"n": n} for n in (1, 2, 3)]
+RUNS = np.random.default_rng(0).normal(1.0, 0.1, 50)
+
+
+def at_most(factor):
+    return lambda n: Case(float(n), factor * n, words=f"n = {n}")
+
+
+holds = at_most_one(at_most(1.5), over=POINTS)
+fails = at_most_one(at_most(0.5), over=POINTS)
+RIVALS = {"half": at_most(0.5)}
+REPAIR = {"repaired": holds, "repair": "three halves", "severity": "constant"}
+
+
+def claim(printed, **options):
+    return settle.settle("ORTH-T1", printed, **{"found": "so", "rivals": RIVALS} | options)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "made"),
+    [
+        ("holds", lambda: claim(holds)),
+        (
+            "holds with slack",
+            lambda: claim(at_most_one(at_most(9.0), over=POINTS), sharper=holds, sharpened="1.5"),
+        ),
+        ("not reproduced", lambda: claim(fails)),
+        ("fails as printed", lambda: claim(fails, **REPAIR)),
+        (
+            "illustrated",
+            lambda: claim(approaches([2 + 0.5**k for k in range(9)], 2, ratio=2), rivals={"3": 3}),
+        ),
+        (
+            "open choice",
+            lambda: open_choice(
+                "ORTH-T1", {"one": holds, "other": fails}, found="so", rivals=RIVALS
+            ),
+        ),
+        (
+            "misprint",
+            lambda: misprint("ORTH-T1", where="a", printed="b", should="c", because="d"),
+        ),
+    ],
+)
+def test_verdicts(verdict, made):
+    card = made()
+    assert card["verdict"] == verdict
+    assert verdict in settle.VERDICTS
+    bundle = card._repr_mimebundle_()
+    assert json.loads(json.dumps(bundle[CLAIMS], allow_nan=False))[0]["id"] == "ORTH-T1"
+    assert verdict in bundle["text/html"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "options", "message"),
+    [
+        (holds, {"rivals": {}}, "rivals must name"),
+        (holds, {"rivals": {"twice": at_most(3.0)}}, "passes for its rival 'twice'"),
+        (near(RUNS, 1.0, reading=2.0), {"rivals": {"doubled": 2.0}}, "its rival 'doubled'"),
+        (near(RUNS, 1.0, reading=0), {"rivals": {"a little more": 1.1}}, "only luck rejects"),
+        (holds, {"holds_at": fails}, "does not hold where"),
+        (holds, {"sharper": fails}, "sharper statement does not stand"),
+        (fails, {"repaired": holds}, "say repair= and severity="),
+        (
+            fails,
+            {**REPAIR, "seen_from": lambda n: np.inf},
+            "cannot be seen at any size",
+        ),
+    ],
+)
+def test_a_claim_without_power_is_refused(printed, options, message):
+    with pytest.raises(NoPower, match=message):
+        claim(printed, **options)
+
+
+def test_the_counterexample_is_the_point_seen_at_the_smallest_size():
+    card = claim(fails, **REPAIR, seen_from=lambda n: {1: 7.0, 2: 3.0, 3: 5.0}[n])
+    found = card["counterexample"]
+    assert (found["words"], found["left"], found["right"]) == ("n = 2", 2.0, 1.0)
+    assert card["seen_from"] == 3.0
+
+
+def test_the_sentence_takes_its_numbers_from_the_evaluation():
+    card = claim(
+        fails,
+        **REPAIR,
+        found="From {seen_from}: {left} > {right}; $d^{-1/2}$, repaired {repaired_largest}, {x}.",
+        seen_from=lambda n: float(n),
+        numbers={"x": 0.25},
+    )
+    assert card["found"] == "From 1: 1 > 0.5; $d^{-1/2}$, repaired 0.667, 0.25."
+    with pytest.raises(ValueError, match="which is not there; there are: room"):
+        claim(holds, found="At {speed}.")
+
+
+def test_a_smaller_run_does_not_settle_what_depends_on_its_size(monkeypatch):
+    monkeypatch.setattr(settle, "reductions", lambda: {"width": (8, 64)})
+    assert claim(holds)["verdict"] == "agrees at reduced scale"
+    assert claim(fails, **REPAIR)["verdict"] == "disagrees at reduced scale"
+    assert claim(holds, regardless_of=["width"])["verdict"] == "holds"
+
+
+def test_the_scale_is_read_from_the_cells_that_ran(monkeypatch):
+    cells = ["width: int = 64\nseed: int = 0", "# Parameters\nwidth = 8\nseed = 3\n", "x = 1"]
+    monkeypatch.setattr(scale, "history", lambda: cells)
+    assert scale.reductions() == {"width": (8, 64)}
+    monkeypatch.setattr(scale, "history", lambda: [])
+    assert scale.reductions() == {}
+
+
+def test_unknown_ids_are_refused():
+    with pytest.raises(ValueError, match="list of statements, got 'ORTH-T99'"):
+        misprint("ORTH-T99", where="a", printed="b", should="c", because="d")
+
+
+def test_errors_and_escapes_add_up():
+    card = settle.settle(
+        "ORTH-T1", near(RUNS, 1.0, reading=0.05), found="{measured}", rivals={"twice": 2.0}
+    )
+    assert 5e-7 <= card["error"] < 1e-6
+    assert claim(holds)["error"] == 0
+
+
+def test_text_is_escaped_in_cards():
+    card = misprint(
+        "ORTH-T1", where="<script>", printed="a < b", should="$x < y$", because="& so on"
+    )
+    html = card._repr_mimebundle_()["text/html"]
+    assert "<script>" not in html
+    assert "a &lt; b" in html
+    assert r"\(x &lt; y\)" in html
