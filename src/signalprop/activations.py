@@ -260,7 +260,7 @@ def _sin_kernel(gain: float) -> Kernel:
 
 
 def _erf_kernel(gain: float) -> Kernel:
-    return Arcsine(2 * gain**2 / (1 + 2 * gain**2))
+    return Arcsine(2 * gain**2 / (1 + 2 * gain**2), gap=1 / (1 + 2 * gain**2))
 
 
 def _sign_kernel(gain: float) -> Kernel:

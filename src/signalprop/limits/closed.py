@@ -151,7 +151,8 @@ class Arcsine:
     """``(2/pi) factor asin(slope rho)``: of ``erf(a x)`` with ``slope = 2a^2 / (1 + 2a^2)``.
 
     The limit ``slope = 1`` is the sign function, and with ``factor = 1/4`` the step, whose
-    constant 1/4 is not part of this form.
+    constant 1/4 is not part of this form. ``gap`` is ``1 - slope`` with the digits that ``slope``
+    has lost for a steep ``erf``: near the ends all comes from ``1 - slope |rho|`` through it.
 
     >>> Arcsine(slope=1.0).centered(torch.ones(1, dtype=torch.float64))          # the sign function
     tensor([1.], dtype=torch.float64)
@@ -159,25 +160,33 @@ class Arcsine:
 
     slope: float
     factor: float = 1.0
+    gap: float = 0.0
+
+    def _away(self, rho: Tensor) -> Tensor:
+        """Return ``1 - slope |rho|``."""
+        return self.gap + self.slope * (1 - rho.abs())
 
     def centered(self, rho: Tensor) -> Tensor:
         """Return the kernel without its constant, which is odd."""
-        return 2 / math.pi * self.factor * torch.asin(self.slope * rho)
+        x, away = self.slope * rho, self._away(rho)
+        steep = torch.sign(rho) * (math.pi / 2 - angle_of(away.clamp(max=0.5)))
+        return 2 / math.pi * self.factor * torch.where(away < 0.5, steep, torch.asin(x))
 
     def derivative(self, rho: Tensor) -> Tensor:
         """Return the derivative; infinite at both ends for ``slope = 1``."""
-        x = self.slope * rho
-        return 2 / math.pi * self.factor * self.slope / torch.sqrt((1 - x) * (1 + x))
+        away = self._away(rho)
+        return 2 / math.pi * self.factor * self.slope / torch.sqrt(away * (2 - away))
 
     def complement(self, delta: Tensor) -> Tensor:
         """Return the difference of two arcsines through ``sin(a - b)`` and ``cos(a - b)``."""
         u, v = self.slope, self.slope * (1 - delta).clamp(min=0)
-        cos_u = math.sqrt((1 - u) * (1 + u))
-        cos_v = torch.sqrt((1 - u + u * delta) * (1 + v))
+        cos_u = math.sqrt(self.gap * (1 + u))
+        cos_v = torch.sqrt((self.gap + u * delta) * (1 + v))
         sine = u * u * delta * (2 - delta) / (u * cos_v + v * cos_u)
         near = torch.atan2(sine, cos_u * cos_v + u * v)
-        far = math.asin(u) - torch.asin(self.slope * (1 - delta))
-        return 2 / math.pi * self.factor * torch.where(delta < 1, near, far)
+        whole = 2 / math.pi * self.factor * math.atan2(u, cos_u)
+        far = whole - self.centered(1 - delta)
+        return torch.where(delta < 1, 2 / math.pi * self.factor * near, far)
 
 
 @dataclass(frozen=True)
@@ -294,6 +303,11 @@ class Ramp(Hinge):
         """
         angle = angle_of(1 + rho)
         return self.kink**2 * (angle * (1 + rho) - angle_minus_sine(angle)) / (2 * math.pi)
+
+    def derivative(self, rho: Tensor) -> Tensor:
+        """Return the angle between x and -y over 2 pi, to relative accuracy near -1 too."""
+        near = self.kink**2 * angle_of((1 + rho).clamp(max=1)) / (2 * math.pi)
+        return torch.where(rho < 0, near, super().derivative(rho))
 
 
 _NODES, _WEIGHTS = (a.tolist() for a in np.polynomial.legendre.leggauss(56))

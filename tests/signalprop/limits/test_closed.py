@@ -8,10 +8,12 @@ import pytest
 import torch
 from scipy.special import owens_t
 
+from signalprop.activations import erf
 from signalprop.limits.closed import (
     Arcsine,
     Exponential,
     Hinge,
+    Ramp,
     Series,
     Sinh,
     angle_minus_sine,
@@ -35,7 +37,7 @@ CASES = {
     "exp": (Exponential(2.25), lambda r: mp.exp(mp.mpf(2.25) * (1 + r))),
     "sin": (Sinh(2.25), lambda r: mp.exp(-mp.mpf(2.25)) * mp.sinh(mp.mpf(2.25) * r)),
     "sin, fast": (Sinh(900.0), lambda r: mp.exp(-900) * mp.sinh(900 * r)),
-    "erf": (Arcsine(2 / 3), lambda r: 2 / mp.pi * mp.asin(mp.mpf(2 / 3) * r)),
+    "erf": (Arcsine(2 / 3, gap=1 / 3), lambda r: 2 / mp.pi * mp.asin(mp.mpf(2 / 3) * r)),
     "sign": (Arcsine(1.0), lambda r: 2 / mp.pi * mp.asin(r)),
     "step": (Arcsine(1.0, 0.25), lambda r: mp.asin(r) / (2 * mp.pi)),
     "series": (
@@ -131,3 +133,27 @@ def test_helpers():
     np.testing.assert_allclose(angle_minus_sine(torch.from_numpy(x)), exact, rtol=1e-14)
     np.testing.assert_allclose(angle_of(torch.from_numpy(x[:4]) ** 2), angles, rtol=1e-14)
     assert float(horner(tensor([1.0, 2.0, 3.0]), tensor(2.0))) == 17.0
+
+
+@pytest.mark.parametrize("gain", [1e-8, 1e-3, 1.0, 30.0, 1e3, 3e3, 1e8])
+def test_erf_of_any_steepness(gain):
+    form = erf.kernel(gain)
+    rho = [-1 + 1e-9, -0.7, 1e-9, 0.3, 0.99, 1 - 2**-50, 1.0]
+    with mp.workdps(50):
+        q = mp.mpf(gain) ** 2
+        slope = 2 * q / (1 + 2 * q)
+        values = [float(2 / mp.pi * mp.asin(slope * mp.mpf(r))) for r in rho]
+        slopes = [float(2 / mp.pi * slope / mp.sqrt(1 - (slope * mp.mpf(r)) ** 2)) for r in rho]
+        at_one = mp.asin(slope)
+        gaps = [float(2 / mp.pi * (at_one - mp.asin(slope * (1 - mp.mpf(d))))) for d in DELTA]
+    np.testing.assert_allclose(form.centered(tensor(rho)), values, rtol=1e-13)
+    np.testing.assert_allclose(form.derivative(tensor(rho)), slopes, rtol=1e-13)
+    np.testing.assert_allclose(form.complement(tensor(DELTA)), gaps, rtol=1e-13)
+
+
+@pytest.mark.parametrize("exponent", [1, 3, 6, 9, 12, 15])
+def test_the_slope_of_relu_keeps_its_digits_near_minus_one(exponent):
+    rho = -1 + 10.0**-exponent
+    with mp.workdps(40):
+        exact = float((mp.pi - mp.acos(mp.mpf(rho))) / (2 * mp.pi))
+    assert float(Ramp().derivative(tensor(rho))) == pytest.approx(exact, rel=4e-16)
