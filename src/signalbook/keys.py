@@ -35,7 +35,8 @@ SITE_SOURCES = (
     "profiles/**/*.yml",
     "records/**/*.json",
     "src/**/*.py",
-    "src/**/*.tsv",
+    "src/**/*.toml",
+    "src/**/*.j2",
 )
 
 
