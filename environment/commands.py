@@ -42,5 +42,5 @@ def in_words(error: SetupError | OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"the disk is full: no space left for {error.filename}"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"no permission to write {error.filename}"
+        return f"no permission for {error.filename}"
     return str(error)

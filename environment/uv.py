@@ -14,7 +14,7 @@ from pathlib import Path
 
 from environment import SetupError
 
-__all__ = ["Uv", "cache", "explain", "pip_settings", "uv_variables", "writable"]
+__all__ = ["Uv", "cache", "explain", "full", "pip_settings", "uv_variables", "writable"]
 
 #: A setting of pip: the variables of uv that it becomes, if none of the second ones is set.
 VARIABLES = {
@@ -44,10 +44,8 @@ class Uv:
     def show(self, *arguments: str, **variables: str | None) -> None:
         """Run with its progress on the screen."""
         if self._run(arguments, variables, None).returncode:
-            for place in (self.venv, cache(self.variables)):
-                if place.exists() and shutil.disk_usage(place).free < 2**26:
-                    raise SetupError(f"the disk of {place} is full; make room, then `make setup`")
-            raise SetupError("uv says why above; `make setup` takes it up again")
+            why = full(self.venv, cache(self.variables)) or "uv says why above"
+            raise SetupError(f"{why}; `make setup` takes it up again")
 
     def _run(
         self, arguments: tuple[str, ...], variables: Mapping[str, str | None], stdout: int | None
@@ -103,6 +101,12 @@ def cache(environ: Mapping[str, str]) -> Path:
     """Return the folder where uv keeps what it has fetched."""
     caches = environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", "/"), ".cache")
     return Path(environ.get("UV_CACHE_DIR") or os.path.join(caches, "uv"))
+
+
+def full(*places: Path) -> str:
+    """Return which place's disk is full, in words, if one is."""
+    at = [place for place in places if place.exists() and shutil.disk_usage(place).free < 2**26]
+    return f"the disk is full: no space left for {at[0]}" if at else ""
 
 
 def writable(folder: Path) -> bool:

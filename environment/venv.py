@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from environment import NEWEST, OLDEST, SetupError, torch
-from environment.uv import Uv, cache, explain, pip_settings, uv_variables, writable
+from environment.uv import Uv, cache, explain, full, pip_settings, uv_variables, writable
 
 __all__ = ["bootstrap", "ensure", "locked"]
 
@@ -152,8 +152,11 @@ def _make(venv: Path, base: str, lock: int) -> None:
     if good and not whole:
         good, said = _call(lock, base, "-m", "pip", "--python", _python(venv), "install", "pip")
     if not good:
+        if why := full(venv):
+            raise SetupError(why)
         hint = "" if whole else "; on Debian and Ubuntu: apt install python3-venv"
-        raise SetupError(f"{base} cannot make a virtual environment{hint}\n{said.strip()}")
+        last = (said.splitlines() or [""])[-1]
+        raise SetupError(f"{base} cannot make a virtual environment{hint}\n  {last}")
 
 
 def _python(venv: Path) -> str:
