@@ -1,0 +1,1 @@
+"""What the chapters of the part Orthogonality run (ORTH, and chapter 2 of the thesis)."""
