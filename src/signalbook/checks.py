@@ -192,15 +192,15 @@ def near(
         np.broadcast_to(_numbers(end, "published").ravel(), sample.shape[1:]) for end in ends
     )
     mean, freedom = sample.mean(axis=0), len(sample) - 1
-    standard = sample.std(axis=0, ddof=1) * np.sqrt(
-        1 / len(sample) + (1 / their_runs if their_runs else 0)
-    )
+    spread = sample.std(axis=0, ddof=1)
+    standard = spread * np.sqrt(1 / len(sample) + (1 / their_runs if their_runs else 0))
     quantile = float(stats.t.isf(LEVEL / len(low) / 2, freedom))
     reach = reading + quantile * standard
     off = np.maximum(np.maximum(low - mean, mean - high), 0)
     at = int(np.argmax(_ratios(off, reach)))
-    # On another draw a false value passes where chance covers what lies beyond the tolerance.
-    beyond = _ratios(off - reach, standard)
+    # Another draw changes our mean and not the print: a false value passes where our chance alone
+    # covers what lies beyond the tolerance.
+    beyond = _ratios(off - reach, spread / np.sqrt(len(sample)))
     escape = float(np.min(np.where(off > reach, stats.t.sf(beyond, freedom), 1.0)))
 
     def rival(other: Any) -> Check:

@@ -19,17 +19,19 @@ def curves(
     by: str,
     *,
     published: pd.DataFrame | None = None,
-    label: str = "",
+    label: str | None = None,
+    **line: Any,
 ) -> pd.DataFrame:
     """Draw the mean of ``y`` over runs against ``x``, a curve for each value of ``by``.
 
     Bands are 95 % intervals of the mean (1.96 standard errors). ``published`` holds the document's
     values in columns of the same names, drawn as crosses in the colour of their curve. Columns are
-    named in words: they become the labels of the axes. Returns the rows that were drawn, as
-    :func:`signalbook.figures.show` wants them.
+    named in words: they become the labels of the axes. In the legend ``label`` stands before each
+    value, by default the name of the column. ``line`` goes to the curves (``marker="o"``, ...).
+    Returns the rows that were drawn, as :func:`signalbook.figures.show` wants them.
     """
-    label = label or by
-    named = {value: f"{label} {value}" for value in data[by].unique()}
+    label = by if label is None else label
+    named = {value: f"{label} {value}".strip() for value in data[by].unique()}
     colors = dict(zip(named.values(), sns.color_palette(n_colors=len(named)), strict=True))
     sns.lineplot(
         data.assign(**{by: data[by].map(named)}),
@@ -40,6 +42,7 @@ def curves(
         palette=colors,
         errorbar=("se", 1.96),
         ax=ax,
+        **line,
     )
     ax.legend(title="")
     if published is not None:

@@ -29,12 +29,14 @@ from signallab.case import Case
 from signalprop.random import Stream
 
 __all__ = [
+    "at_widths",
     "average_over_layers",
     "bound",
     "chain",
     "compare",
     "distinct_samples",
     "gap_by_layer",
+    "gap_from_spectrum",
     "grid",
     "induction",
     "infinite_width",
@@ -113,6 +115,31 @@ def weakest_by_layer(
 
     return _from_authors_start(
         smallest, "smallest square", widths, depth, runs, stream, samples, device
+    )
+
+
+def gap_from_spectrum(
+    samples: int,
+    shape: Shape,
+    share: float,
+    widths: Iterable[int],
+    depth: int,
+    runs: int,
+    stream: Stream,
+    *,
+    device: str = "cpu",
+) -> pd.DataFrame:
+    """Return ``width, run, layer, gap`` at layers 1..depth from the spectra of the module.
+
+    >>> start = (2, "one strong direction", 1.0)  # orthogonal
+    >>> gaps = gap_from_spectrum(*start, widths=[256], depth=3, runs=2, stream=Stream(0))
+    >>> bool((gaps["gap"] < 0.3).all())
+    True
+    """
+    draw: dict[str, Any] = {"depth": depth, "runs": runs, "stream": stream, "device": device}
+    return pd.concat(
+        _frame(width, "gap", _simulated(samples, shape, share, width, **draw)[0])
+        for width in widths
     )
 
 
@@ -319,6 +346,27 @@ def grid(
     ]
 
 
+def at_widths(
+    sizes: Iterable[tuple[int, int]],
+    shares: Iterable[float],
+    layers: int,
+    **draw: Any,
+) -> list[dict[str, Any]]:
+    """Return points at finite sizes ``(samples, width)``, one strong direction, layers 1..layers.
+
+    ``draw`` holds ``runs, stream, device``.
+
+    >>> len(at_widths([(2, 64), (3, 64)], [0.5, 1.0], 10, runs=2, stream=Stream(0)))
+    40
+    """
+    start = {"shape": "one strong direction", "depth": layers + 1, **draw}
+    return [
+        {"samples": n, "width": width, "share": share, "layers": count, **start}
+        for (n, width), share in product(sizes, shares)
+        for count in range(1, layers + 1)
+    ]
+
+
 def width_to_see(samples: int, shape: Shape, share: float, layers: int) -> float:
     """Return the width from which ORTH Thm. 1 as printed, noise term included, fails at a point.
 
@@ -403,11 +451,15 @@ def _from_authors_start(
     for width in widths:
         draw = stream.child("figure 2", samples, width)
         path = chain(width).run(start, depth, runs, draw, device=device)
-        values = path.measure(metric).values[:, 1:]
-        run, layer = np.indices(values.shape)
-        place = {"width": width, "run": run.ravel(), "layer": layer.ravel() + 1}
-        frames.append(pd.DataFrame({**place, name: values.ravel()}))
+        frames.append(_frame(width, name, path.measure(metric).values))
     return pd.concat(frames, ignore_index=True)
+
+
+def _frame(width: int, name: str, values: Floats) -> pd.DataFrame:
+    """Values ``(runs, layers 0..depth)`` as rows, without the input."""
+    run, layer = np.indices(values[:, 1:].shape)
+    place = {"width": width, "run": run.ravel(), "layer": layer.ravel() + 1}
+    return pd.DataFrame({**place, name: values[:, 1:].ravel()})
 
 
 @cache
