@@ -26,7 +26,7 @@ BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-site chapter paper serve bench clean setup lock
+.PHONY: help book test test-site chapter paper serve bench mutants clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ serve: setup ## show the built site on this machine
 
 bench: setup ## run the benchmarks into records/benchmarks.json
 	@$(BIN)/python benchmarks/run.py
+
+mutants: setup ## plant slips of one token, list those that no test notices [P="src/signalprop/metrics --count 50"]
+	@$(BIN)/python tests/mutants.py $${P:-src/signalprop/theory src/signalprop/limits --count 200}
 
 clean: ## remove everything that was made, but not the environment
 	rm -rf _build .snakemake

@@ -70,14 +70,6 @@ def test_constant_of_lemma_8_is_the_largest(n):
     assert excess > theory.orth_lemma_8(1e-5, n, 1.01 * sharp)
 
 
-@pytest.mark.parametrize("n", [2, 16, 50, 200, 1000])
-def test_expected_spectrum_is_exact_to_rounding_at_any_size(n):
-    flat = np.full(n, 1 / n)
-    np.testing.assert_allclose(theory.expected_spectrum(flat), flat, rtol=1e-13)
-    s = STREAM.numpy("sum", n).dirichlet(np.full(n, 0.5))
-    assert theory.expected_spectrum(s).sum() == pytest.approx(1, abs=1e-13)
-
-
 def test_theorem_5_is_lemma_8_plus_noise_and_stability_its_sum():
     vhat, n, d = np.array([0.0, 0.1, 0.25]), 4, 100
     np.testing.assert_allclose(

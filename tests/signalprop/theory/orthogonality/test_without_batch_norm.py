@@ -10,7 +10,6 @@ from signalprop.theory import (
     largest_gap,
     log_distance_from_rank_one,
     lyapunov_exponents,
-    stationary_cosine,
     vanilla_collapse_rate,
 )
 
@@ -70,12 +69,3 @@ def test_distance_from_rank_one_where_the_gap_has_rounded():
     # shares (1 - eps, eps): distance eps / sqrt(1/2) to leading order
     value = log_distance_from_rank_one(0.0, -500.0, 2)
     assert np.isclose(value, -500 + np.log(np.sqrt(2)), atol=1e-12)
-
-
-@pytest.mark.parametrize(("n", "d"), [(2, 200), (5, 400)])
-def test_stationary_cosine(n, d):
-    net = sp.Chain(d, layers=[sp.BatchNorm(center=False)])
-    cosine = net.run(sp.inputs.gaussian_samples(n), 60, 200, 3).measure(sp.mean_absolute_cosine)
-    runs = cosine.between(30, 60).values.mean(axis=1)
-    # The next order in 1/d is about n/d (measured); the sampling error far less.
-    assert np.isclose(runs.mean(), stationary_cosine(n, d), rtol=1.5 * n / d + 0.02)

@@ -1,0 +1,192 @@
+"""Plant slips of one token in a copy of the code, and see whether the test file beside it notices.
+
+    python tests/mutants.py src/signalprop/theory src/signalprop/limits --count 200
+
+A slip is a sign or an operation turned round, a comparison flipped, a number off by one (or by a
+tenth), a root left out, n for n - 1. Not touched are texts, types, the arguments of ``raise``,
+and numbers so small that they can only be tolerances. Every slip is tried by itself against the
+mirrored test file (``src/a/b.py``: ``tests/a/test_b.py``); it survives if that file still passes.
+Prints the survivors and their share, and fails if that is above 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import io
+import multiprocessing.pool
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = 0.05  # share of survivors: some slips change nothing, such as a finer grid
+SECONDS = 120  # a slip may make a loop endless
+TOLERANCE = 1e-6  # numbers below are for rounding
+
+OPERATIONS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+NAMES = {"maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max", "log1p": "log"}
+NAMES |= {"amax": "amin", "amin": "amax", "expm1": "exp", "cos": "sin", "sin": "cos"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one slip: the ``text`` it then has, and what was changed in which line."""
+
+    path: Path
+    line: int
+    slip: str
+    text: str
+
+    @property
+    def test(self) -> Path:
+        inside = self.path.relative_to(ROOT / "src")
+        return ROOT / "tests" / inside.with_name(f"test_{inside.name}")
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Every slip in a file."""
+    source = path.read_text()
+    lines = source.encode().splitlines(keepends=True)
+    for node in _code(ast.parse(source)):
+        for other in _slips(node):
+            text = f"({ast.unparse(other)})"
+            changed = _replaced(lines, node, text)
+            slip = f"{ast.unparse(node)}  ->  {ast.unparse(other)}"
+            yield Mutant(path, node.lineno, slip, changed)
+
+
+def _code(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions that compute something."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns") or isinstance(node, ast.Raise | ast.JoinedStr):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.expr):
+                yield child
+            if isinstance(child, ast.AST):
+                yield from _code(child)
+
+
+def _slips(node: ast.expr) -> Iterator[ast.expr]:
+    match node:
+        case ast.Constant(value=bool() | str() | None):
+            pass
+        case ast.Constant(value=int(value)):
+            yield ast.Constant(value + 1)
+        case ast.Constant(value=float(value)) if abs(value) >= TOLERANCE or value == 0:
+            yield ast.Constant(1.1 * value if value else 0.1)
+        case ast.BinOp(left, operation, right) if type(operation) in OPERATIONS:
+            yield ast.BinOp(left, OPERATIONS[type(operation)](), right)
+            if isinstance(operation, ast.Add | ast.Sub) and isinstance(right, ast.Constant):
+                yield left
+        case ast.Compare(left, [operation, *others], right) if type(operation) in OPERATIONS:
+            yield ast.Compare(left, [OPERATIONS[type(operation)](), *others], right)
+        case ast.BoolOp(operation, values):
+            yield ast.BoolOp(OPERATIONS[type(operation)](), values)
+        case ast.UnaryOp(ast.USub(), operand) if not isinstance(operand, ast.Constant):
+            yield operand
+        case ast.Call(ast.Attribute(_, "sqrt"), [argument]):
+            yield argument
+        case ast.Call(ast.Attribute(value, "sqrt"), []):
+            yield value
+        case ast.Call(ast.Attribute(value, name), arguments, keywords) if name in NAMES:
+            yield ast.Call(ast.Attribute(value, NAMES[name]), arguments, keywords)
+        case ast.Call(ast.Name(name), arguments, keywords) if name in NAMES:
+            yield ast.Call(ast.Name(NAMES[name]), arguments, keywords)
+
+
+def _replaced(lines: list[bytes], node: ast.expr, text: str) -> str:
+    assert node.end_lineno is not None
+    before = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
+    after = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
+    return (before + text.encode() + after).decode()
+
+
+def passes(mutant: Mutant) -> bool:
+    """Whether the test file passes with the slip, in a process that shares our imports."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = mutant.path.relative_to(ROOT / "src").parts[0]
+        shutil.copytree(ROOT / "src" / package, Path(folder) / package)
+        (Path(folder) / mutant.path.relative_to(ROOT / "src")).write_text(mutant.text)
+        process = multiprocessing.get_context("fork").Process(target=_run, args=(folder, mutant))
+        process.start()
+        process.join()
+        return process.exitcode == 0
+
+
+def _run(folder: str, mutant: Mutant) -> None:
+    import pytest
+
+    signal.alarm(SECONDS)
+    sys.path.insert(0, folder)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        code = pytest.main(["-xq", "-p", "no:cacheprovider", "-p", "no:xdist", str(mutant.test)])
+    sys.exit(int(code))
+
+
+def main() -> None:
+    """See ``--help``."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("paths", nargs="+", type=Path, help="files or folders under src")
+    parser.add_argument("--count", type=int, help="try so many, drawn at random; all by default")
+    parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    files = sorted(f for p in options.paths for f in ([p] if p.is_file() else p.rglob("*.py")))
+    found = [m for f in files if f.name != "__init__.py" for m in mutants(f.resolve())]
+    missing = sorted({str(m.test.relative_to(ROOT)) for m in found if not m.test.is_file()})
+    if missing:
+        sys.exit(f"no test file: {', '.join(missing)}")
+    if options.count and options.count < len(found):
+        found = random.Random(options.seed).sample(found, options.count)
+    import hypothesis, mpmath, pytest, scipy.integrate, scipy.optimize, scipy.stats, torch  # noqa: E401, F401, I001
+
+    torch.set_num_threads(1)
+    whole = {m.path: Mutant(m.path, 0, "", m.path.read_text()) for m in found}
+    with multiprocessing.pool.ThreadPool(options.jobs) as pool:
+        broken = [
+            m
+            for m, good in zip(whole.values(), pool.map(passes, whole.values()), strict=True)
+            if not good
+        ]
+        if broken:
+            sys.exit(f"fails without a slip: {', '.join(str(m.test) for m in broken)}")
+        survivors = []
+        for number, (mutant, alive) in enumerate(
+            zip(found, pool.imap(passes, found), strict=True), start=1
+        ):
+            if alive:
+                survivors.append(mutant)
+                print(f"{mutant.path.relative_to(ROOT)}:{mutant.line}: {mutant.slip}", flush=True)
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(found)}", end="", file=sys.stderr, flush=True)
+    share = len(survivors) / len(found)
+    print(f"{len(survivors)} of {len(found)} slips survive: {100 * share:.1f} %")
+    sys.exit(share > ALLOWED)
+
+
+if __name__ == "__main__":
+    main()
