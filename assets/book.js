@@ -18,8 +18,12 @@ document.addEventListener("DOMContentLoaded", () => {
 addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(focusable));
 addEventListener("resize", focusable);
 
-/** Let the keyboard reach, and so scroll, whatever is wider than its box. */
+/** Whatever is wider than its box scrolls in itself, also by keyboard. */
 function focusable() {
+  for (const formula of document.querySelectorAll("article span.math")) {
+    const set = formula.querySelector("mjx-container"), box = formula.closest("p, li, dd, td, th, div");
+    formula.classList.toggle("sb-wide", Boolean(set && box.clientWidth && set.scrollWidth > box.clientWidth));
+  }
   for (const box of document.querySelectorAll("article :is(pre, .math, .pst-scrollable-table-container)")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }

@@ -17,6 +17,7 @@ from signalbook.source import Source
 from signalbook.words import badge, show, typeset
 
 __all__ = [
+    "TO_COME",
     "box",
     "closing",
     "disagreement",

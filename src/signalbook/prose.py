@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,8 +65,14 @@ class Table:
         cells = [
             [_cell(value, self.digits) for value in row] for row in shown.itertuples(index=False)
         ]
+        heads = [
+            (str(head), all(row[place][1] for row in cells))
+            for place, head in enumerate(shown.columns)
+        ]
+        named = re.sub(r"[$\\]", "", ", ".join(head for head, _ in heads))  # read aloud: no maths
+        label = f"Table {self.name}: {named}" if self.name else f"Table: {named}"
         return template("table.html.j2").render(
-            heads=list(shown.columns), rows=cells, count=len(self.data), most=ROWS
+            heads=heads, rows=cells, count=len(self.data), most=ROWS, label=label
         )
 
     def __str__(self) -> str:

@@ -151,7 +151,7 @@ def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[st
     lifted = []
     if telling is not None and source.settles:
         at = cells.index(telling)
-        shown = {**telling, "id": "telling", "source": "", "outputs": telling["outputs"]}
+        shown = {**telling, "id": "telling", "source": "# lifted", "outputs": telling["outputs"]}
         shown["metadata"] = {**telling["metadata"], "tags": ["remove-input"]}
         links = {**cells[at + 1], "id": "telling-data"}
         code = {**telling, "outputs": [], "metadata": {"tags": ["hide-input"]}}

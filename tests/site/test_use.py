@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from signalbook.inventory import rows
+from signalbook.pages import TO_COME
+from signalbook.words import slug
 
 SHOWN = "#sb-ledger tbody tr:not([hidden])"
 
@@ -23,22 +27,71 @@ def test_links_work_without_a_server(folder):
     page = folder.open("index.html")
     page.click("article a[href*='ledger']")
     page.wait_for_selector("#sb-ledger")
+    page.select_option(".sb-filters select[name=verdict]", TO_COME)
     page.select_option(".sb-filters select[name=document]", "DEC")
     assert 0 < page.locator(SHOWN).count() < len(rows())
     assert folder.wrong == []
 
 
-def test_ledger_filters(desktop):
+def shown(page):
+    """The IDs of the rows that can be seen, in their order."""
+    return page.locator(f"{SHOWN} th").all_inner_texts()
+
+
+@pytest.fixture
+def verdicts(site):
+    """The verdict of each row, as the page has them without scripts."""
+    text = (site / "pages" / "ledger.html").read_text()
+    found = re.findall(r'<tr id="([^"]+)"[^>]*data-verdict="([^"]+)"', text)
+    names = {slug(name): name for name in rows()}
+    return {names[row]: verdict for row, verdict in found}
+
+
+def test_ledger_opens_on_what_is_settled(desktop, verdicts):
     page = desktop.open("pages/ledger.html")
-    assert page.locator(SHOWN).count() == len(rows())
-    page.select_option(".sb-filters select[name=document]", "ORTH")
-    page.select_option(".sb-filters select[name=kind]", "table")
-    shown = {row.id for row in rows().values() if row.document == "ORTH" and row.kind == "table"}
-    assert set(page.locator(f"{SHOWN} th").all_inner_texts()) == shown
-    assert f"{len(shown)} of {len(rows())}" in page.inner_text("#sb-count")
+    assert shown(page) == [name for name, verdict in verdicts.items() if verdict != TO_COME]
+    page.select_option(".sb-filters select[name=verdict]", TO_COME)
+    assert shown(page) == [name for name, verdict in verdicts.items() if verdict == TO_COME]
+
+
+def test_ledger_filters(desktop):
+    page = desktop.open("pages/ledger.html#dec-t3-1")
+    page.select_option(".sb-filters select[name=verdict]", TO_COME)
+    page.select_option(".sb-filters select[name=document]", "DEC")
+    page.select_option(".sb-filters select[name=kind]", "lemma")
+    wanted = [r.id for r in rows().values() if r.document == "DEC" and r.kind == "lemma"]
+    assert set(shown(page)) <= set(wanted)
+    found = shown(page)
+    assert f"{len(found)} of {len(rows())}" in page.inner_text("#sb-count")
+    assert page.url.endswith("#dec-t3-1"), "filters keep the hash"
     page.reload()
-    assert page.locator(SHOWN).count() == len(shown), "the address keeps the choice"
+    assert set(shown(page)) == {*found, "DEC-T3.1"}, "the address keeps the choice and the row"
     assert desktop.wrong == []
+
+
+def test_ledger_is_searched_by_words(desktop, verdicts):
+    page = desktop.open("pages/ledger.html")
+    first = next(name for name, verdict in verdicts.items() if verdict != TO_COME)
+    page.fill(".sb-filters input[name=words]", f"{first.lower()} {rows()[first].kind}")
+    assert first in shown(page)
+    page.fill(".sb-filters input[name=words]", "no row has these words")
+    assert shown(page) == []
+    assert "0 of" in page.inner_text("#sb-count")
+
+
+def test_ledger_is_sorted_by_any_column(desktop):
+    page = desktop.open("pages/ledger.html")
+    order = shown(page)
+    head = page.locator("#sb-ledger thead th").nth(3)
+    head.locator("button").click()
+    kinds = page.locator(f"{SHOWN} td:nth-child(4)").all_inner_texts()
+    assert kinds == sorted(kinds)
+    assert head.get_attribute("aria-sort") == "ascending"
+    head.locator("button").press("Enter")
+    assert page.locator(f"{SHOWN} td:nth-child(4)").all_inner_texts() == kinds[::-1]
+    page.locator("#sb-ledger thead th").nth(0).locator("button").click()
+    assert shown(page) == order
+    assert head.get_attribute("aria-sort") is None
 
 
 def test_ledger_is_whole_without_scripts(browser, server):
@@ -49,9 +102,32 @@ def test_ledger_is_whole_without_scripts(browser, server):
         assert not page.locator(".sb-filters").is_visible(), "filters that do nothing"
 
 
-def test_anchor_of_an_id_leads_to_its_row(desktop):
-    page = desktop.open("pages/ledger.html#dec-t3-1")
-    assert page.locator("[id='dec-t3-1']").is_visible()
+def test_the_row_of_an_address_is_shown_and_marked(desktop, verdicts):
+    """Also where its statement is still to come, and after maths has moved the rows."""
+    for name in ("DEC-T3.1", next(iter(verdicts))):
+        page = desktop.open(f"pages/ledger.html#{slug(name)}")
+        page.reload()
+        row = page.locator(f"[id='{slug(name)}']")
+        assert row.is_visible()
+        others, mine = (
+            page.evaluate("s => getComputedStyle(document.querySelector(s)).backgroundColor", place)
+            for place in ("#sb-ledger tbody tr:not([hidden], :target) td", "tr:target td")
+        )
+        assert mine != others
+        page.wait_for_function("() => scrollY >= 0")
+        box = row.bounding_box()
+        assert 0 <= box["y"] < 900, "the row is on the screen"
+
+
+def test_an_id_puts_its_address_on_the_clipboard(browser, server):
+    permissions = ["clipboard-read", "clipboard-write"]
+    with browser.new_context(permissions=permissions) as context:
+        page = context.new_page()
+        page.goto(f"{server}/pages/ledger.html?verdict=still+to+come")
+        page.click("#dec-t3-1 th a")
+        page.wait_for_function("document.getElementById('sb-copied').textContent")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == f"{server}/pages/ledger.html#dec-t3-1"
 
 
 def test_keyboard_reaches_the_text_and_the_filters(desktop):
@@ -63,8 +139,8 @@ def test_keyboard_reaches_the_text_and_the_filters(desktop):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.name") == "document":
             break
-    page.keyboard.type("ORTH")
-    assert page.locator(SHOWN).count() < len(rows())
+    page.keyboard.type("DEC")
+    assert {name.split("-")[0] for name in shown(page)} <= {"DEC"}
 
 
 def test_figures_are_legible_at_night(browser, server):
