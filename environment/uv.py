@@ -44,16 +44,21 @@ class Uv:
     def show(self, *arguments: str, **variables: str | None) -> None:
         """Run with its progress on the screen."""
         if self._run(arguments, variables, None).returncode:
-            why = full(self.venv, cache(self.variables)) or "uv says why above"
+            why = full(2**31, self.venv, cache(self.variables))
+            why = f"uv says why above ({why})" if why else "uv says why above"
             raise SetupError(f"{why}; `make setup` takes it up again")
 
     def _run(
         self, arguments: tuple[str, ...], variables: Mapping[str, str | None], stdout: int | None
     ) -> subprocess.CompletedProcess[str]:
         changed = {**self.variables, **variables}
+        environ = {name: value for name, value in changed.items() if value is not None}
+        if environ.pop("UV_NO_INDEX", "") and "--no-index" not in arguments:
+            # uv knows the option, but no variable for it.
+            arguments = (arguments[0], "--no-index", *arguments[1:])
         return subprocess.run(
             [self.venv / "bin" / "uv", "pip", *arguments],
-            env={name: value for name, value in changed.items() if value is not None},
+            env=environ,
             cwd=self.venv.parent,
             pass_fds=[self.lock],
             text=True,
@@ -103,10 +108,13 @@ def cache(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("UV_CACHE_DIR") or os.path.join(caches, "uv"))
 
 
-def full(*places: Path) -> str:
-    """Return which place's disk is full, in words, if one is."""
-    at = [place for place in places if place.exists() and shutil.disk_usage(place).free < 2**26]
-    return f"the disk is full: no space left for {at[0]}" if at else ""
+def full(needed: int, *places: Path) -> str:
+    """Say so if the disk of a place has less room than is needed, in bytes."""
+    for place in filter(Path.exists, places):
+        free = shutil.disk_usage(place).free
+        if free < needed:
+            return f"the disk is full or nearly so: {free >> 20} MB are left for {place}"
+    return ""
 
 
 def writable(folder: Path) -> bool:

@@ -152,7 +152,7 @@ def _make(venv: Path, base: str, lock: int) -> None:
     if good and not whole:
         good, said = _call(lock, base, "-m", "pip", "--python", _python(venv), "install", "pip")
     if not good:
-        if why := full(venv):
+        if why := full(2**26, venv):
             raise SetupError(why)
         hint = "" if whole else "; on Debian and Ubuntu: apt install python3-venv"
         last = (said.splitlines() or [""])[-1]
