@@ -326,7 +326,11 @@ def compare(right: Callable[..., Any], points: Iterable[Mapping[str, Any]]) -> p
         case = theorem_1(right)(**point)
         place = {name: point[name] for name in ("samples", "width", "layers") if name in point}
         gap = float(np.mean(case.left))
-        sides = {"alpha": case.where["alpha"], "mean gap": gap, "bound": case.right}
+        sides = {
+            "smallest singular value": case.where["alpha"],
+            "mean gap": gap,
+            "bound": case.right,
+        }
         rows.append({**place, **sides, "bound / gap": case.right / gap})
     return pd.DataFrame(rows)
 
@@ -373,7 +377,8 @@ def width_to_see(samples: int, shape: Shape, share: float, layers: int) -> float
     At a finite width the right side has its second term, and the mean gap may lie below that of
     infinite width by ``(n + 2) / (2 sqrt d)``: noise of size ``1/sqrt d`` a layer (Lemma 6),
     shrunk by ``n/(n+2)`` from layer to layer. Both are counted against the violation. It is
-    infinite where there is none.
+    infinite where there is none. (Far from orthogonality a layer shrinks noise less; whether the
+    allowance covers that depends on the point.)
     """
     case = theorem_1(sp.theory.orth_theorem_1)(samples, shape, share, layers)
     alpha = case.where["alpha"]

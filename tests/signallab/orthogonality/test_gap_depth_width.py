@@ -158,6 +158,28 @@ def test_width_to_see_is_where_both_sides_meet():
     assert lab.width_to_see(4, STRONG, 0.9, 100) == np.inf
 
 
+def test_allowance_for_noise_covers_the_worst_case_at_the_counterexample():
+    """To first order, noise of norm 1 in every layer moves the Gram matrix by (n+2)/2 at most.
+
+    A layer commutes with rotations. So its derivative at diag(s) keeps the diagonal apart from the
+    entries beside it, which it multiplies by ``(p_i - p_j)/(s_i - s_j)``, and has two eigenvalues
+    on diagonals without trace: on the lone entry against the rest, and on the rest.
+    """
+    n, layers, h = 50, 100, 1e-6
+    among, against = np.zeros(n), np.full(n, -1 / (n - 1))
+    among[1:3], against[0] = (1, -1), 1
+    total = 1.0
+    for s in sp.theory.infinite_width_path(spectrum(n, STRONG, 0.9), layers)[1:]:
+        p = sp.theory.expected_spectrum(s)
+        factors = [(p[0] - p[1]) / (s[0] - s[1])]
+        for direction in (among, against):
+            up, down = (sp.theory.expected_spectrum(s + k * h * direction) for k in (1, -1))
+            factors.append((up - down)[1] / (2 * h * direction[1]))
+            np.testing.assert_allclose(up - down, 2 * h * factors[-1] * direction, atol=1e-13)
+        total = total * max(factors) + 1
+    assert 0.95 * (n + 2) / 2 < total <= (n + 2) / 2
+
+
 @pytest.mark.parametrize(("shape", "share"), SHAPES)
 def test_one_step_is_a_layer_of_the_library(shape, share):
     before = spectrum(5, shape, share)
