@@ -31,7 +31,7 @@ from signalprop.limits.quadrature import (
 if TYPE_CHECKING:
     from signalprop.activations import Activation
 
-__all__ = ["Interpolated", "interpolate"]
+__all__ = ["Interpolated", "interpolate", "jumps"]
 
 INNER = 0.5  # the series serves |rho| <= INNER, where 64 terms reach 1e-19
 WIDEST = math.acos(INNER)
@@ -51,9 +51,17 @@ class Chebyshev:
             values = function(torch.from_numpy(WIDEST * (points + 1) / 2)).numpy()
             c = dct(values, type=2) / size
             c[0] /= 2
-            if np.abs(c[-size // 8 :]).max() <= 1e-14 * np.abs(values).max():
+            tail = np.abs(c[-size // 8 :]).max() / np.abs(values).max()
+            if tail <= 1e-14:
                 return Chebyshev(torch.from_numpy(c))
+            if size >= 96 and tail ** (384 / size) > 1e-14:  # at a geometric rate
+                break
         raise ValueError("384 Chebyshev points do not reach 1e-14")
+
+    @property
+    def size(self) -> float:
+        """A bound of the values."""
+        return float(self.coefficients.abs().sum())
 
     def __call__(self, x: Tensor) -> Tensor:
         """Evaluate by Clenshaw's recurrence."""
@@ -181,18 +189,33 @@ def _end(phi: Activation, sign: int) -> End:
     curve = Chebyshev.fit(
         lambda angles: torch.tensor([slope(a) for a in angles.tolist()], dtype=torch.float64)
     )
+    if len(grid.knots) > len(grid.kinks):  # steep: what is narrow may lie between the points
+        for angle in 10.0 ** -np.arange(1, 17):
+            here = slope(float(angle))
+            if abs(float(curve(torch.tensor(angle))) - here) > 1e-12 * max(abs(here), curve.size):
+                raise ValueError(f"its slope changes within an angle of {angle:.0e}")
     return End(curve, Chebyshev.fit(lambda a: _mean_rise(curve, a, bool(heights))), bool(heights))
 
 
 def _jumps(phi: Activation) -> dict[float, float]:
     """Return the heights of the jumps of ``phi`` by their positions."""
-    heights = {}
+    return {t: right - left for t, (left, right) in jumps(phi).items()}
+
+
+def jumps(phi: Activation) -> dict[float, tuple[float, float]]:
+    """Return the values left and right of the jumps of ``phi``, by their positions.
+
+    >>> from signalprop.activations import sign
+    >>> jumps(sign)
+    {0.0: (-1.0, 1.0)}
+    """
+    sides = {}
     for t in phi.breakpoints:
-        step = 1e-13 * max(1.0, abs(t))
-        height = float(phi(t + step)) - float(phi(t - step))
-        if abs(height) > 1e-9 * math.sqrt(phi.second_moment):
-            heights[t] = height
-    return heights
+        step = 1e-13 * max(1.0, abs(t * phi.gain)) / abs(phi.gain)
+        left, right = float(phi(t - step)), float(phi(t + step))
+        if abs(right - left) > 1e-9 * max(abs(left), abs(right), abs(phi.scale)):
+            sides[t] = left, right
+    return sides
 
 
 def _pairs_of_jumps(heights: dict[float, float], cosine: float, sine: float) -> float:

@@ -11,9 +11,19 @@ from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor, on_tensors
 from signalprop.activations import Activation
-from signalprop.limits.quadrature import Grid, conditional_mean, product_on_circle, resolve
+from signalprop.limits.interpolated import jumps
+from signalprop.limits.quadrature import (
+    FARTHEST,
+    Grid,
+    conditional_mean,
+    density,
+    product_on_circle,
+    resolve,
+)
 
 __all__ = ["LengthMap"]
+
+SMALL = 0.1  # standard deviation below which the length map is differentiated by parts
 
 
 class LengthMap:
@@ -48,8 +58,10 @@ class LengthMap:
     def derivative(self, q: Array | float) -> Array:
         """Return the derivative of the length map, for ``q > 0``.
 
-        Right for kinks and jumps too: the density is differentiated, not ``phi``, which gives
-        ``weight_variance E phi(sqrt(q) X)^2 (X^2 - 1) / (2 q)``.
+        With ``s = sqrt(q)`` it is ``weight_variance E phi(sX) phi'(sX) X / s`` plus, for a jump of
+        ``phi^2`` by ``h`` at t, ``h t p(t/s) / (2 s^3)``. For small s, where most of that cancels
+        as X has mean 0, it is ``E (phi'^2 + phi phi'')(sX)``, which is the same integrated by
+        parts. Where kinks rule that out and less than nine digits are left: ``ValueError``.
         """
         if bool((as_tensor(q, "q") <= 0).any()):
             raise ValueError("q must be positive for a derivative")
@@ -125,9 +137,38 @@ class LengthMap:
         return self.weight_variance * moment + self.bias_variance
 
     def _slope(self, q: Tensor) -> Tensor:
-        std = q.sqrt()[..., None]
-        moment = self._expect(lambda x: self.phi(x) ** 2 * ((x / std) ** 2 - 1), q)
-        return self.weight_variance * moment / (2 * q)
+        std = q.sqrt()
+        nearest = min((abs(t) for t in self.phi.breakpoints), default=math.inf)
+        small = (std < SMALL) & (std * FARTHEST < nearest)
+        result = torch.empty_like(std)
+        for mask, slope in ((small, self._slope_of_small), (~small, self._slope_by_parts)):
+            if bool(mask.any()):
+                result[mask] = slope(std[mask])
+        return self.weight_variance * result
+
+    def _slope_of_small(self, std: Tensor) -> Tensor:
+        phi = self.phi
+
+        def half_second(x: Tensor) -> Tensor:  # half of the second derivative of phi^2
+            first, second = torch.func.jvp(phi.derivative, (x,), (torch.ones_like(x),))[:2]
+            half: Tensor = first**2 + phi(x) * second
+            return half
+
+        return self._expect(half_second, std**2)
+
+    def _slope_by_parts(self, std: Tensor) -> Tensor:
+        phi = self.phi
+        slope = self._expect(lambda x: phi(x) * phi.derivative(x) * x, std**2) / std**2
+        size = self._expect(lambda x: (phi(x) * phi.derivative(x) * x).abs(), std**2) / std**2
+        if bool((4e-16 * size > 1e-9 * slope.abs()).any()):
+            worst = float(std[(size / slope.abs()).argmax()]) ** 2
+            raise ValueError(
+                f"the derivative of the length map of {phi.name} has less than nine digits in "
+                f"double precision at q = {worst:.3g}"
+            )
+        for t, (left, right) in jumps(phi).items():
+            slope = slope + (right**2 - left**2) * t * density(t / std) / (2 * std**3)
+        return slope
 
     def _path(self, q: Tensor, depth: int) -> Tensor:
         path = [q]
@@ -145,7 +186,8 @@ def grid_at_length(phi: Activation, q: float) -> Grid:
     """Return a grid, in the argument of ``phi``, that serves all lengths up to ``q``."""
     largest = max(1.0, math.sqrt(q))
     wide = phi.gained(largest)
-    return resolve(lambda x: wide(x) ** 2, wide.breakpoints)[1].scaled(largest)
+    steepness = largest * max(1.0, abs(phi.gain))
+    return resolve(lambda x: wide(x) ** 2, wide.breakpoints, steepness)[1].scaled(largest)
 
 
 @on_tensors("q1", "q2", "rho")
@@ -174,6 +216,6 @@ def pair_moments(
 def _pair_moment(
     f: Callable[[Tensor], Tensor], a: float, b: float, rho: float, grid: Grid
 ) -> float:
-    both = grid.scaled(1 / max(a, 1e-150)).joined(grid.scaled(1 / max(b, 1e-150)))
+    both = grid.scaled(1 / max(a, 1e-150)).joined(grid.scaled(1 / max(b, 1e-150))).within(2)
     sine = math.sqrt((1 - rho) * (1 + rho))
     return product_on_circle(lambda x: f(a * x), lambda y: f(b * y), rho, sine, both)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -19,6 +20,8 @@ Function = Callable[[Tensor], Tensor]
 NODES, WEIGHTS = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(20))
 WIDTH = 2.0  # of a panel that nothing splits: 20 nodes carry the density there to rounding
 FARTHEST = 38.0  # the density underflows soon after
+STEEP = 16.0  # up to here halving the panels finds what there is
+FINEST = 50  # halvings around 0 and the kinks: less than 1e-15 of the density lies closer
 LAYER = torch.tensor([-8.0, -5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0, 8.0], dtype=torch.float64)
 
 
@@ -41,10 +44,20 @@ class Grid(NamedTuple):
         """Return the grid with all points multiplied by ``factor`` (reach is in units of X)."""
         return Grid(self.kinks * factor, self.knots * factor, self.reach)
 
+    def within(self, reaches: float) -> Grid:
+        """Return the grid without points farther out than so many times its reach."""
+        kinks, knots = (p[p.abs() <= reaches * self.reach] for p in (self.kinks, self.knots))
+        return Grid(kinks, knots, self.reach)
+
     def joined(self, other: Grid) -> Grid:
         """Return the grid that resolves what either does."""
-        kinks = torch.cat([self.kinks, other.kinks])
-        return Grid(kinks, torch.cat([self.knots, other.knots]), max(self.reach, other.reach))
+        kinks = _distinct(self.kinks, other.kinks)
+        knots = _distinct(self.knots, other.knots)
+        return Grid(kinks, knots, max(self.reach, other.reach))
+
+
+def _distinct(one: Tensor, other: Tensor) -> Tensor:
+    return torch.from_numpy(np.unique(torch.cat([one, other]).numpy()))
 
 
 def density(x: Tensor) -> Tensor:
@@ -89,18 +102,37 @@ def gaussian_expectation(f: Function, breakpoints: Sequence[float] = ()) -> floa
     return resolve(f, breakpoints)[0]
 
 
-def resolve(f: Function, breakpoints: Sequence[float] = ()) -> tuple[float, Grid]:
+def resolve(
+    f: Function, breakpoints: Sequence[float] = (), steepness: float = 1.0
+) -> tuple[float, Grid]:
     """Return ``E f(X)`` and the grid that resolves it.
 
     ``f`` and ``breakpoints`` are those of `gaussian_expectation`, which tells why this is right.
+    Who knows how steep ``f`` is says so by ``steepness``, as in ``f(x) = g(steepness x)`` with a
+    ``g`` that changes over units: then the grid closes in on 0 and the breakpoints by halves. Else
+    that is found by a look at whether it changes the value.
 
     >>> value, grid = resolve(torch.cos)
     >>> abs(value - math.exp(-1 / 2)) < 1e-14, grid.reach
     (True, 9.5)
     """
     kinks = torch.as_tensor(tuple(breakpoints), dtype=torch.float64)
-    knots, reach = kinks, _reach(f)
+    reach = _reach(f)
+    if steepness > STEEP:
+        closing = _closing_in(kinks, math.ceil(math.log2(steepness)) + 3)
+        value, knots = _refine(f, torch.cat([kinks, closing]), reach)
+        return value, Grid(kinks, knots, reach)
+    value, knots = _refine(f, kinks, reach)
+    closing = _layers(f, kinks, knots, reach)
+    if len(closing):
+        value, knots = _refine(f, torch.cat([kinks, closing]), reach)
+    return value, Grid(kinks, knots, reach)
+
+
+def _refine(f: Function, knots: Tensor, reach: float) -> tuple[float, Tensor]:
+    """Halve the panels between ``knots`` until that changes nothing: the integral, all knots."""
     grid = torch.linspace(-reach, reach, math.ceil(2 * reach / WIDTH) + 1, dtype=torch.float64)
+    ends = knots  # of the panels that were halved: where one is missing, two panels are one again
     for _ in range(14):
         edges = torch.cat([grid, knots.clamp(-reach, reach)]).sort().values
         middles = (edges[1:] + edges[:-1]) / 2
@@ -109,10 +141,42 @@ def resolve(f: Function, breakpoints: Sequence[float] = ()) -> tuple[float, Grid
         change = (whole - halves.reshape(-1, 2).sum(-1)).abs()
         unresolved = change > 1e-15 * halves.abs().sum()
         if not unresolved.any():
-            return float(halves.sum()), Grid(kinks, knots, reach)
+            return float(halves.sum()), _distinct(knots, ends)
         knots = torch.cat([knots, middles[unresolved]])
+        ends = torch.cat([ends, edges[:-1][unresolved], edges[1:][unresolved]])
     at = float(middles[change.argmax()])
     raise ValueError(f"f is not smooth near x = {at:.6g}: name its kinks and jumps as breakpoints")
+
+
+def _closing_in(kinks: Tensor, halvings: int) -> Tensor:
+    """Return 0 and the kinks, with points beside them at distances 1, 1/2, ..., 2^-halvings."""
+    centres = torch.cat([torch.zeros(1, dtype=torch.float64), kinks])
+    steps = 2.0 ** -torch.arange(halvings + 1, dtype=torch.float64)
+    return (centres[:, None] + torch.cat([-steps, torch.zeros(1), steps])).flatten()
+
+
+def _layers(f: Function, kinks: Tensor, knots: Tensor, reach: float) -> Tensor:
+    """Return the points of a closing grid if panels between ``knots`` do not resolve ``f``.
+
+    They may step over what is narrow, or have had an edge at a kink by luck: what counts is that
+    panels at other places, as inner integrals have them, give the same value.
+    """
+    grid = torch.linspace(-reach, reach, math.ceil(2 * reach / WIDTH) + 1, dtype=torch.float64)
+    shifted = torch.cat([grid[:1], grid[1:-1] + 0.37 * WIDTH, grid[-1:]])
+
+    def sums(*points: Tensor) -> Tensor:
+        return _panel_sums(f, torch.cat([knots, *points]).clamp(-reach, reach).sort().values)
+
+    finest = sums(grid, _closing_in(kinks, FINEST))
+    mass = finest.abs().sum()
+
+    def resolves(points: Tensor, rounding: float) -> bool:
+        return bool((sums(shifted, points).sum() - finest.sum()).abs() <= rounding * mass)
+
+    if resolves(kinks, 1e-14):
+        return torch.zeros(0, dtype=torch.float64)
+    enough = (h for h in range(FINEST) if resolves(_closing_in(kinks, h), 1e-15))
+    return _closing_in(kinks, min(FINEST, next(enough, FINEST) + 4))
 
 
 def _panel_sums(f: Function, edges: Tensor) -> Tensor:
@@ -161,6 +225,10 @@ def product_on_circle(f: Function, g: Function, cosine: float, sine: float, grid
     return float((weights * f(x) * inner).sum())
 
 
+def _squared(f: Function) -> Function:
+    return lambda x: f(x) ** 2
+
+
 @on_tensors("rho")
 def bivariate_expectation(
     rho: Array, f: Function, g: Function | None = None, breakpoints: Sequence[float] = ()
@@ -180,8 +248,9 @@ def bivariate_expectation(
     if bool((rho.abs() > 1).any()):
         raise ValueError(f"rho must lie in [-1, 1], got {float(rho.abs().max())} in size")
     pair = (f, f if g is None else g)
-    grids = [resolve(lambda x, h=h: h(x) ** 2, breakpoints)[1] for h in pair]  # type: ignore[misc]
-    grid = grids[0].joined(grids[1])
+    # the square alone would hide a layer in which f is small, where g may be large
+    forms = [form for h in pair for form in (h, _squared(h))]
+    grid = functools.reduce(Grid.joined, (resolve(form, breakpoints)[1] for form in forms))
     r = rho.to(torch.float64)
     sines = torch.sqrt((1 - r) * (1 + r))
     values = [

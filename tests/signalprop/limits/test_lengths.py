@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 import torch
@@ -51,6 +52,85 @@ def test_norm_relu_of_cond(c):
     np.testing.assert_allclose(length.mean(g), mean, atol=1e-13)
     np.testing.assert_allclose(length(g), value, rtol=1e-12)
     np.testing.assert_allclose(length.derivative(g), slope, rtol=1e-11)
+
+
+def mean(f, scale):
+    """E f(X) for f that changes over 1/scale around 0, by mpmath."""
+    ends = [mp.mpf(2) ** k / scale for k in range(-3, 8)]
+    ends = sorted({mp.mpf(e) for e in (0.5, 1, 2, 4, 8, 14)} | {e for e in ends if e < 14})
+    edges = [-e for e in reversed(ends)] + [mp.mpf(0), *ends]
+    return mp.quad(lambda x: f(x) * mp.npdf(x), edges)
+
+
+def sech(x):
+    return mp.sech(x) if abs(x) < 1000 else mp.mpf(0)
+
+
+def gelu_pair(a, b, rho):
+    """E gelu(aX) gelu(bY): given X, the mean over Y is known in closed form."""
+    a, b, rho = (mp.mpf(v) for v in (a, b, rho))
+    t = b * mp.sqrt(1 - rho**2)
+    root = mp.sqrt(1 + t * t)
+
+    def inner(x):
+        m = b * rho * x
+        return m * mp.ncdf(m / root) + t * t / root * mp.npdf(m / root)
+
+    return mean(lambda x: a * x * mp.ncdf(a * x) * inner(x), max(a, mp.mpf(1)))
+
+
+SCALES = [1e-8, 1e-4, 0.3, 30.0, 1e3 * math.sqrt(10), 1e4, 1e6, 1e8]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_lengths_and_slopes_at_every_scale(scale):
+    """Steep activations: what is narrower than any panel of a fixed width must not be missed."""
+    q = scale**2
+    with mp.workdps(40):
+        s = mp.mpf(scale)
+        erf = 2 / mp.pi * mp.asin(2 * s**2 / (1 + 2 * s**2))
+        erf_slope = 4 / mp.pi / ((1 + 2 * s**2) * mp.sqrt(1 + 4 * s**2))
+        tanh = mean(lambda x: mp.tanh(s * x) ** 2, max(s, 1))
+        tanh_slope = mean(lambda x: mp.tanh(s * x) * sech(s * x) ** 2 * x, max(s, 1)) / s
+        gelu = mean(lambda x: (s * x * mp.ncdf(s * x)) ** 2, max(s, 1))
+    for phi, value, slope in ((A.erf, erf, erf_slope), (A.tanh, tanh, tanh_slope)):
+        assert LengthMap(phi)(q) == pytest.approx(float(value), rel=1e-12)
+        assert LengthMap(phi).derivative(q) == pytest.approx(float(slope), rel=1e-11)
+    assert LengthMap(A.gelu)(q) == pytest.approx(float(gelu), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 0.1, 30.0, 1e3, 1e8])
+@pytest.mark.parametrize("rho", [-0.9, 0.3])
+def test_covariances_at_every_scale(scale, rho):
+    with mp.workdps(30):
+        for other in (scale, 1.0):
+            exact = float(gelu_pair(scale, other, rho))
+            ours = LengthMap(A.gelu).covariance(scale**2, other**2, rho)
+            assert ours == pytest.approx(exact, rel=1e-11)
+    q1, q2 = scale**2, 4.0
+    with mp.workdps(30):
+        product = rho * mp.mpf(scale) * 2
+        root = mp.sqrt((1 + 2 * mp.mpf(scale) ** 2) * 9)
+        erf = float(2 / mp.pi * mp.asin(2 * product / root))
+    assert LengthMap(A.erf).covariance(q1, q2, rho) == pytest.approx(erf, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    "phi", [A.sigmoid, A.softplus, A.silu, A.norm_relu()], ids=lambda p: p.name
+)
+@pytest.mark.parametrize("q", [1e-16, 1e-10, 1e-6, 1e-4])
+def test_slopes_where_the_activation_is_nearly_affine(phi, q):
+    """At 0 the slope is phi'(0)^2 + phi(0) phi''(0); the first correction is of order q."""
+    x = torch.zeros((), dtype=torch.float64)
+    first, second = (torch.func.grad(phi)(x), torch.func.grad(torch.func.grad(phi))(x))
+    exact = float(first**2 + phi(x) * second)
+    assert LengthMap(phi).derivative(q) == pytest.approx(exact, rel=10 * q + 1e-12)
+
+
+def test_slopes_without_digits_are_refused():
+    kink = A.Activation("kink", lambda x: 1 + x + 1e-9 * torch.relu(x - 1e-9), (1e-9,))
+    with pytest.raises(ValueError, match=r"less than nine digits .* at q = 1e-16"):
+        LengthMap(kink).derivative(1e-16)
 
 
 @pytest.mark.parametrize("phi", [A.tanh, A.gelu, A.selu, A.norm_relu(0.5)], ids=lambda p: p.name)

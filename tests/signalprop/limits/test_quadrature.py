@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import owens_t
 from scipy.stats import norm
 
+from signalprop.activations import erf
 from signalprop.limits.quadrature import bivariate_expectation, gaussian_expectation, panel_rule
 
 
@@ -103,3 +104,23 @@ def test_bad_correlations_are_refused():
         bivariate_expectation(1.5, torch.tanh)
     with pytest.raises(ValueError, match="rho must be finite"):
         bivariate_expectation(np.nan, torch.tanh)
+
+
+@pytest.mark.parametrize("gain", [3.0, 10.0, 30.0, 100.0, 1e4, 1e8])
+@pytest.mark.parametrize("rho", [-0.95, 0.3, 1 - 1e-9])
+def test_steep_functions_that_nobody_announced(gain, rho):
+    exact, at_one = (
+        erf.kernel(gain).centered(torch.tensor([rho, 1.0], dtype=torch.float64)).tolist()
+    )
+    ours = bivariate_expectation(rho, lambda x: torch.erf(gain * x))
+    assert ours == pytest.approx(exact, abs=2e-14)
+    value = gaussian_expectation(lambda x: torch.erf(gain * x) ** 2)
+    assert value == pytest.approx(at_one, abs=1e-14)
+
+
+@pytest.mark.parametrize("rho", [-0.95, 0.3, 0.999])
+def test_a_kink_that_an_edge_of_the_panels_hides(rho):
+    """Even without its name: panels elsewhere must not run across it."""
+    angle = math.asin(rho)
+    exact = 2 / math.pi * (math.sqrt(1 - rho**2) + rho * angle)
+    assert bivariate_expectation(rho, torch.abs) == pytest.approx(exact, abs=1e-14)
