@@ -81,6 +81,35 @@ def test_theorem_5_is_lemma_8_plus_noise_and_stability_its_sum():
     assert theory.orth_stability(v, depth, d) == pytest.approx(right)
 
 
+def test_displays_at_a_point():
+    vhat, depth, d = np.array([0.2, 0.05]), np.array([1, 4]), 25
+    np.testing.assert_allclose(theory.orth_lemma_4(vhat, 3), [1.2, 0.3])
+    np.testing.assert_allclose(theory.orth_lemma_8(vhat, 4), [0.2 * (29 / 30), 0.05 * (13 / 15)])
+    np.testing.assert_allclose(theory.orth_lemma_8(vhat, 4, 2.0), [0.2 * 0.9, 0.05 * 0.6])
+    noisy = theory.orth_theorem_5(vhat, 4, d, constant=2.0, noise=3.0)
+    np.testing.assert_allclose(noisy, [0.18 + 0.6, 0.03 + 0.6])
+    np.testing.assert_allclose(theory.orth_stability(vhat, depth, d), [0.6, 0.31875])
+    # P(|w_n / w_1| <= tan(pi / 8)) = 1/4 for a Cauchy ratio
+    assert theory.orth_a1_violation(np.tan(np.pi / 8), 3) == pytest.approx(1 / 64)
+
+
+def test_the_bound_on_a_violation_is_the_chance_of_a_ratio_of_gaussians():
+    w = STREAM.numpy("cauchy").standard_normal((400_000, 2))
+    frequency = (np.abs(w[:, 1]) <= 0.4 * np.abs(w[:, 0])).mean()
+    assert frequency == pytest.approx(theory.orth_a1_violation(0.4, 1), abs=6 * 0.5 / 632)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_lemma_10_is_the_product_of_one_factor_for_each_entry(n):
+    delta, theta = 0.7 / n, 1.3
+    s = np.full(n, 1 / n + delta / (n - 1))
+    s[-1] = 1 / n - delta
+    factors = 1 + 2 * theta * s
+    expected = 1 / (factors[-1] * np.sqrt(factors.prod()))
+    point = (torch.tensor(v, dtype=torch.float64) for v in (delta, theta))
+    assert float(theory.orth_lemma_10(*point, n)) == pytest.approx(expected, rel=1e-12)
+
+
 def test_lemma_9_against_closed_forms():
     mean = float(np.e * exp1(1.0))  # of 1 / (1 + E), E exponential
 

@@ -62,3 +62,20 @@ def test_corollary_3_is_lemma_2_of_theorem_1():
     assert theory.orth_corollary_3(alpha, 5, n, d) == pytest.approx(expected)
     repaired = 4 * n * (1 - 0.06) ** 4 + 6 * n**2 / (alpha**2 * 1000)
     assert theory.orth_corollary_3_repaired(alpha, 5, n, d) == pytest.approx(repaired)
+
+
+def test_displays_at_a_point():
+    np.testing.assert_allclose(theory.orth_lemma_2([0.25, 0.1], 3), [1.5, 0.6])
+    # n/4 times the mean square of the gap, (1 - 1/n) / d / (1 - (n / (n + 2))^2)
+    assert theory.stationary_wasserstein(4, 10) == pytest.approx(0.075 / (1 - 4 / 9))
+    assert theory.wasserstein_to_gaussian([0.64, 0.36]) == pytest.approx(2 - 2 * 1.4 / np.sqrt(2))
+
+
+def test_rounding_below_zero_is_no_negative_eigenvalue():
+    a = np.ones((3, 3))  # of rank one: two eigenvalues are 0 up to rounding
+    assert theory.gaussian_wasserstein(a, 0 * a) == pytest.approx(3, rel=1e-12)
+    assert theory.gaussian_wasserstein(a, a) >= 0
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        theory.gaussian_wasserstein(np.diag([1.0, -1e-6]), np.eye(2))
+    both = theory.gaussian_wasserstein(np.stack([np.eye(2), 4 * np.eye(2)]), np.eye(2))
+    np.testing.assert_allclose(both, [0, 2], atol=1e-12)

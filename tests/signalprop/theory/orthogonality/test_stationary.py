@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 import signalprop as sp
 from signalprop import theory
@@ -37,3 +38,34 @@ def test_stationary_cosine(n, d):
     runs = cosine.between(30, 60).values.mean(axis=1)
     # The next order in 1/d is about n/d (measured); the sampling error far less.
     assert np.isclose(runs.mean(), stationary_cosine(n, d), rtol=1.5 * n / d + 0.02)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_moments_of_the_stationary_gap_are_those_of_a_chi_variable(n):
+    """From the covariance of one step's noise in the space of traceless symmetric matrices."""
+    d, freedom = 10**4, n * (n + 1) // 2 - 1
+    noise = (1 - 1 / n) / d  # |u u^T - I/n|^2 is 1 - 1/n for unit u, and d of them are averaged
+    variance = sum(noise / freedom * (n / (n + 2)) ** (2 * k) for k in range(400))
+    law = stats.chi(freedom, scale=np.sqrt(variance))
+    assert theory.stationary_gap(n, d) == pytest.approx(law.mean(), rel=1e-10)
+    assert theory.stationary_gap(n, d, "mean square") == pytest.approx(law.moment(2), rel=1e-10)
+    expected = law.expect(np.log)
+    assert theory.stationary_gap(n, d, "mean log") == pytest.approx(expected, rel=1e-7)
+    # an off-diagonal entry is 1/sqrt 2 of a coordinate; the cosine is n times it
+    cosine = stats.halfnorm(scale=n * np.sqrt(variance / 2)).mean()
+    assert theory.stationary_cosine(n, d) == pytest.approx(cosine, rel=1e-10)
+
+
+def test_widths_broadcast():
+    widths = np.array([100, 400])
+    for moment, ratio in (("mean", 2), ("mean square", 4)):
+        first, second = theory.stationary_gap(3, widths, moment)
+        assert first / second == pytest.approx(ratio)
+    assert np.diff(theory.stationary_gap(3, widths, "mean log"))[0] == pytest.approx(-np.log(2))
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_contraction_is_the_slope_of_the_map_of_spectra_at_the_flat_one(n):
+    step = 1e-6 * (np.eye(n)[0] - np.eye(n)[1])
+    slope = (theory.expected_spectrum(1 / n + step) - 1 / n) @ step / (step @ step)
+    assert theory.contraction_at_orthogonality(n) == pytest.approx(slope, rel=1e-5)

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import polygamma
 
 import signalprop as sp
+from signalprop.random import Stream
 from signalprop.theory import (
     gap_of_spectrum,
     largest_gap,
@@ -69,3 +70,19 @@ def test_distance_from_rank_one_where_the_gap_has_rounded():
     # shares (1 - eps, eps): distance eps / sqrt(1/2) to leading order
     value = log_distance_from_rank_one(0.0, -500.0, 2)
     assert np.isclose(value, -500 + np.log(np.sqrt(2)), atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_each_exponent_is_the_mean_log_of_a_part_of_a_frame(d):
+    """Newman's argument, sampled: the diagonal of R in W = Q R."""
+    w = Stream(0).numpy("frames", d).standard_normal((20_000, d, d)) / np.sqrt(d)
+    logs = np.log(np.abs(np.linalg.qr(w, mode="r").diagonal(axis1=1, axis2=2)))
+    error = logs.std(axis=0) / np.sqrt(len(logs))
+    assert np.all(np.abs(logs.mean(axis=0) - lyapunov_exponents(d)) < 5.5 * error)
+    np.testing.assert_allclose(lyapunov_exponents(d), lyapunov_exponents(d, 1 / d))
+
+
+def test_distance_at_orthogonality_does_not_pass_through_the_root_of_a_negative_number():
+    e2 = 3 * (1 / 3) ** 2 * (1 + 1e-15)
+    value = np.exp(log_distance_from_rank_one(0.0, np.log(e2), 3))
+    assert np.isclose(value, largest_gap(3), rtol=1e-6)
