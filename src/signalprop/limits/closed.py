@@ -182,7 +182,8 @@ class Arcsine:
         u, v = self.slope, self.slope * (1 - delta).clamp(min=0)
         cos_u = math.sqrt(self.gap * (1 + u))
         cos_v = torch.sqrt((self.gap + u * delta) * (1 + v))
-        sine = u * u * delta * (2 - delta) / (u * cos_v + v * cos_u)
+        sum_of_sines = (u * cos_v + v * cos_u).clamp(min=1e-300)  # 0 for jumps at delta = 0
+        sine = u * u * delta * (2 - delta) / sum_of_sines
         near = torch.atan2(sine, cos_u * cos_v + u * v)
         whole = 2 / math.pi * self.factor * math.atan2(u, cos_u)
         far = whole - self.centered(1 - delta)

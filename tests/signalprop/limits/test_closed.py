@@ -157,3 +157,9 @@ def test_the_slope_of_relu_keeps_its_digits_near_minus_one(exponent):
     with mp.workdps(40):
         exact = float((mp.pi - mp.acos(mp.mpf(rho))) / (2 * mp.pi))
     assert float(Ramp().derivative(tensor(rho))) == pytest.approx(exact, rel=4e-16)
+
+
+def test_no_way_from_1_is_no_way():
+    """Also for jumps, whose two angles are both zero there."""
+    for kernel in (Arcsine(1.0), Arcsine(1.0, 0.25), Arcsine(0.5), Ramp(1.0)):
+        assert float(kernel.complement(torch.zeros(1, dtype=torch.float64))) == 0

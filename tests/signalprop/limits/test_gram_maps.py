@@ -3,7 +3,14 @@ import pytest
 import torch
 
 from signalprop import activations
-from signalprop.limits import gram_fixed_point, gram_map, gram_path
+from signalprop.limits import (
+    KernelMap,
+    LengthMap,
+    gram_fixed_point,
+    gram_map,
+    gram_path,
+    recentred_gram_map,
+)
 from signalprop.random import Stream
 
 STREAM = Stream(0).child("test_sampling")
@@ -101,3 +108,26 @@ def test_bad_sizes_are_named():
     with pytest.raises(ValueError, match="depth"):
         gram_path(np.eye(2), activations.relu, -1)
     assert gram_path(np.eye(2), activations.relu, 0).shape == (1, 2, 2)
+
+
+@pytest.mark.parametrize("phi", [activations.relu, activations.leaky_relu(-0.4)])
+def test_recentred_map_is_what_a_wide_layer_does_entry_by_entry(phi):
+    """By two-dimensional quadrature at unequal lengths, which knows nothing of homogeneity."""
+    x = STREAM.numpy("points").normal(size=(4, 6))
+    x[3] = x[:3].mean(axis=0)  # at the mean: its entries are zero
+    centred = x[:3] - x.mean(axis=0)
+    squares = (centred**2).sum(axis=1)
+    cosines = centred @ centred.T / np.sqrt(np.outer(squares, squares))
+    expected = LengthMap(phi).covariance(squares[:, None], squares, cosines.clip(-1, 1))
+    found = recentred_gram_map(x @ x.T, KernelMap(phi))
+    np.testing.assert_allclose(found[:3, :3], expected, atol=1e-12)
+    np.testing.assert_allclose(found[3], 0, atol=1e-6)  # the root of what rounding leaves
+
+
+def test_recentred_map_of_equal_points_is_refused():
+    grams = np.stack([np.eye(2), np.ones((2, 2))])
+    with pytest.raises(ValueError, match="gram must have points that differ"):
+        recentred_gram_map(grams, lambda rho: rho)
+    centred = recentred_gram_map(np.diag([1.0, 2.0, 3.0]), lambda rho: rho)
+    projection = np.eye(3) - 1 / 3
+    np.testing.assert_allclose(centred, projection @ np.diag([1.0, 2.0, 3.0]) @ projection)

@@ -43,19 +43,6 @@ def test_lemma_2_and_its_sharper_forms(n):
         assert np.all(distance <= bound + 1e-14)
 
 
-@pytest.mark.parametrize("n", [2, 4])
-def test_stationary_wasserstein_is_that_of_wide_chains(n):
-    d = 300
-    normalize = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")
-    net = sp.Chain(d, layers=[normalize])
-    h = net.run(sp.inputs.orthogonal_samples(n), 15, 3000, STREAM.child("chain", n)).final()
-    values = theory.wasserstein_to_gaussian(n * sp.second_moment_eigenvalues(h).numpy())
-    error = values.std() / np.sqrt(len(values))
-    expected = theory.stationary_wasserstein(n, d)
-    # leading order: relative corrections of order n / d
-    assert abs(values.mean() - expected) < 6 * error + 3 * n / d * expected
-
-
 def test_corollary_3_is_lemma_2_of_theorem_1():
     alpha, n, d = 0.3, 4, 10**6
     expected = 4 * n * (1 - 0.2) ** 5 + 6 * n**2 / (alpha * 1000)
@@ -79,3 +66,16 @@ def test_rounding_below_zero_is_no_negative_eigenvalue():
         theory.gaussian_wasserstein(np.diag([1.0, -1e-6]), np.eye(2))
     both = theory.gaussian_wasserstein(np.stack([np.eye(2), 4 * np.eye(2)]), np.eye(2))
     np.testing.assert_allclose(both, [0, 2], atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_stationary_wasserstein_is_that_of_wide_chains(n):
+    d = 300
+    normalize = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")
+    net = sp.Chain(d, layers=[normalize])
+    h = net.run(sp.inputs.orthogonal_samples(n), 15, 3000, STREAM.child("chain", n)).final()
+    values = theory.wasserstein_to_gaussian(n * sp.second_moment_eigenvalues(h).numpy())
+    error = values.std() / np.sqrt(len(values))
+    expected = theory.stationary_wasserstein(n, d)
+    # leading order: relative corrections of order n / d
+    assert abs(values.mean() - expected) < 6 * error + 3 * n / d * expected

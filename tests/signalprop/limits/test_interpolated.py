@@ -1,0 +1,57 @@
+"""The numerical form of a kernel beside closed forms, densities and orthants."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import integrate, stats
+
+from signalprop import activations as A
+from signalprop.limits.interpolated import interpolate
+
+RHO = torch.from_numpy(np.array([-1, -0.99, -0.5, -0.2, 0, 0.4, 0.5, 0.8, 1 - 1e-9, 1]))
+DELTA = torch.from_numpy(np.array([0, 1e-14, 1e-6, 0.1, 0.5, 1, 1.7, 2]))
+STEPS = {-0.5: 2.0, 0.6: -1.0}
+
+
+def stairs(x):
+    return sum(height * (x >= at).to(x.dtype) for at, height in STEPS.items())
+
+
+@pytest.mark.parametrize("phi", [A.leaky_relu(-0.3), A.sign, A.erf, A.exp])
+def test_it_is_the_closed_form_where_there_is_one(phi):
+    closed, numeric = phi.kernel(1.0), interpolate(phi)
+    for name, points in (("centered", RHO), ("complement", DELTA)):
+        expected = getattr(closed, name)(points)
+        found = getattr(numeric, name)(points)
+        torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-13 * phi.second_moment)
+    expected = closed.derivative(RHO[1:-1])
+    torch.testing.assert_close(numeric.derivative(RHO[1:-1]), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("phi", [A.relu, A.sign, A.exp])
+def test_the_way_from_1_keeps_its_digits(phi):
+    small = torch.from_numpy(np.array([1e-30, 1e-16, 1e-8]))
+    expected = phi.kernel(1.0).complement(small)
+    torch.testing.assert_close(interpolate(phi).complement(small), expected, rtol=1e-11, atol=0)
+
+
+def test_the_slope_of_a_staircase_is_a_sum_of_densities_and_its_values_are_orthants():
+    numeric = interpolate(A.Activation("stairs", stairs, tuple(STEPS)))
+    density = stats.norm.pdf
+
+    def slope(rho):
+        root = math.sqrt(1 - rho**2)
+        pairs = ((s, a, t, b) for s, a in STEPS.items() for t, b in STEPS.items())
+        return sum(
+            a * b * density(s) * density((t - rho * s) / root) / root for s, a, t, b in pairs
+        )
+
+    inside = np.array([-0.97, -0.7, -0.1, 0.3, 0.6, 0.999])
+    found = numeric.derivative(torch.from_numpy(inside))
+    np.testing.assert_allclose(found, [slope(rho) for rho in inside], rtol=1e-11)
+    # from correlation 0 on, by Plackett's identity
+    areas = [integrate.quad(slope, 0, rho, epsabs=1e-13)[0] for rho in inside]
+    found = numeric.centered(torch.from_numpy(inside))
+    np.testing.assert_allclose(found, areas, atol=1e-11)
