@@ -1,7 +1,7 @@
-"""Spectra of kernel maps made to order: weights ``c_k^2`` that sum to 1, to attack a statement.
+"""Power series made to order: weights ``c_k^2`` that sum to 1, to attack a statement.
 
-Every non-negative sequence is the spectrum of some activation (KER Corollary 5.7), so what is said
-of all kernel maps must hold for each of these.
+Every non-negative sequence is the series of the kernel map of some activation (KER Corollary 5.7),
+so what is said of all kernel maps must hold for each of these.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from signalprop.random import Stream, as_stream
 
 __all__ = ["pair_series", "random_series", "with_constant"]
 
-Spectra = np.ndarray[Any, np.dtype[np.float64]]
+Weights = np.ndarray[Any, np.dtype[np.float64]]
 
 # From few orders to all of like weight; with less than 0.3 some rows would be linear to rounding.
 CONCENTRATIONS = (0.3, 0.5, 1.0)
 
 
-def random_series(count: int, largest: int, seed: int | Stream) -> Spectra:
+def random_series(count: int, largest: int, seed: int | Stream) -> Weights:
     """Return Dirichlet weights on the orders ``1..K``, with K uniform in ``3..largest``.
 
     ``(count, largest + 1)``, each row summing to 1. The concentration is 0.3, 0.5 or 1 with equal
@@ -42,8 +42,8 @@ def random_series(count: int, largest: int, seed: int | Stream) -> Spectra:
     return np.asarray(weights / weights.sum(1, keepdims=True))
 
 
-def pair_series(orders: Sequence[int], shares: Sequence[float]) -> Spectra:
-    """Return every spectrum on two of ``orders``, the lower with each of ``shares`` in (0, 1).
+def pair_series(orders: Sequence[int], shares: Sequence[float]) -> Weights:
+    """Return every series on two of ``orders``, the lower with each of ``shares`` in (0, 1).
 
     >>> pair_series([1, 3], [0.9])
     array([[0. , 0.9, 0. , 0.1]])
@@ -57,18 +57,18 @@ def pair_series(orders: Sequence[int], shares: Sequence[float]) -> Spectra:
     return weights.reshape(-1, max(orders) + 1)
 
 
-def with_constant(spectra: Spectra, slope: Spectra | float) -> Spectra:
-    """Return the spectra with as much weight at order 0 as makes ``kappa'(1)`` equal ``slope``.
+def with_constant(weights: Weights, slope: Weights | float) -> Weights:
+    """Return the series with as much weight at order 0 as makes ``kappa'(1)`` equal ``slope``.
 
-    With weights ``w`` on the orders from 1 and mean order ``m = sum k w_k``, the share ``slope/m``
+    With ``weights`` w on the orders from 1 and mean order ``m = sum k w_k``, the share ``slope/m``
     of them is kept; ``slope`` must not exceed ``m``. Slope 1 is the critical case.
 
     >>> with_constant(pair_series([2, 4], [0.5]), 1.0).round(4)
     array([[0.6667, 0.    , 0.1667, 0.    , 0.1667]])
     """
-    kept = np.asarray(slope) / (spectra @ np.arange(spectra.shape[-1]))
+    kept = np.asarray(slope) / (weights @ np.arange(weights.shape[-1]))
     if not bool(np.all((kept >= 0) & (kept <= 1))):
-        raise ValueError("slope must lie between 0 and the mean order of each spectrum")
-    mixed = spectra * kept[..., None]
+        raise ValueError("slope must lie between 0 and the mean order of each series")
+    mixed = weights * kept[..., None]
     mixed[..., 0] = 1 - kept
     return np.asarray(mixed)

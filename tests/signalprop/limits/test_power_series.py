@@ -1,4 +1,4 @@
-"""Spectra made to order: their sums, their slopes, their law."""
+"""Series made to order: their sums, their slopes, their law."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from signalprop.limits.power_series import pair_series, random_series, with_cons
 from signalprop.random import Stream
 
 
-def test_random_spectra_are_centred_distributions():
+def test_random_series_are_centred_distributions():
     w = random_series(500, 12, Stream(1))
     assert w.shape == (500, 13)
     assert (w >= 0).all()
@@ -21,7 +21,7 @@ def test_random_spectra_are_centred_distributions():
     assert np.array_equal(w, random_series(500, 12, Stream(1)))
 
 
-def test_random_spectra_have_the_dirichlet_law():
+def test_random_series_have_the_dirichlet_law():
     """With K = 3 and concentration a, the first weight is Beta(a, 2a): a mixture of three."""
     first = random_series(4000, 3, Stream(2))[:, 1]
 
@@ -41,7 +41,7 @@ def test_with_constant_sets_the_slope_at_one():
     assert with_constant(base, mean_order) == pytest.approx(base, abs=1e-15)
 
 
-def test_pair_spectra_list_every_pair_and_share():
+def test_pair_series_list_every_pair_and_share():
     w = pair_series([1, 2, 5], [0.25, 0.5])
     assert w.shape == (6, 6)
     assert {tuple(np.flatnonzero(row)) for row in w} == {(1, 2), (1, 5), (2, 5)}

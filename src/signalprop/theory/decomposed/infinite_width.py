@@ -31,9 +31,9 @@ def dec_kernel(rho: torch.Tensor) -> torch.Tensor:
 def dec_infinite_width_map(gram: torch.Tensor) -> torch.Tensor:
     """One layer of recentring and ReLU at infinite width on Gram matrices (..., n, n).
 
-    Eq. 8 of DEC in closed form, the mean included: :func:`~signalprop.limits.recentred_gram_map`
-    with :func:`dec_kernel`, divided by its largest diagonal entry, which changes no angle and keeps
-    great depths in range.
+    Eq. 8 of DEC in closed form, the mean included:
+    :func:`~signalprop.limits.gram_maps.recentred_gram_map` with :func:`dec_kernel`, divided by its
+    largest diagonal entry, which changes no angle and keeps great depths in range.
 
     >>> dec_infinite_width_map([[1.0, 0.0], [0.0, 1.0]]).round(12) + 0.0
     array([[1., 0.],

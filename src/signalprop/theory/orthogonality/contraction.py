@@ -56,7 +56,7 @@ def constant_of_lemma_8(n: Any) -> Any:
     """Return ``2 n / (n + 2)``, the largest constant that ORTH Lemma 8 may have in place of 2/3.
 
     Why it is right: the proof ends with it, and for spectra close to the flat one it is attained
-    (:func:`~signalprop.theory.contraction_at_orthogonality` is ``1 - constant / n``).
+    (`signalprop.theory.contraction_at_orthogonality` is ``1 - constant / n``).
 
     >>> constant_of_lemma_8(2), round(constant_of_lemma_8(1), 4)
     (1.0, 0.6667)
@@ -67,7 +67,7 @@ def constant_of_lemma_8(n: Any) -> Any:
 def orth_lemma_8(vhat: Any, n: int, constant: float = PRINTED) -> Any:
     """Return the bound of ORTH Lemma 8 on ``1/n - p_n``: ``(1 - constant (1/n - vhat)) vhat``.
 
-    Here ``p_n`` is the last entry of :func:`~signalprop.theory.expected_spectrum`.
+    Here ``p_n`` is the last entry of :func:`~signalprop.limits.spectrum_maps.expected_spectrum`.
 
     >>> round(float(orth_lemma_8(0.25, 2)), 4)
     0.2083
