@@ -29,7 +29,8 @@ def choose(uv: Uv, pin: str) -> tuple[list[str], str]:
     backend = ["--torch-backend", "auto"]
     if found := _would(uv, pin, *backend):
         return backend, f"{found} from PyTorch's index for this machine"
-    return [], f"PyTorch's own index is out of reach: torch {pin} from the configured index"
+    line = "PyTorch's own index is out of reach, or has no such build"
+    return [], f"{line}: torch {pin} from the configured index"
 
 
 def install_from(uv: Uv, pin: str, index: str, python: str) -> None:

@@ -47,7 +47,8 @@ class Uv:
         (
             Uv({}),
             [],
-            "PyTorch's own index is out of reach: torch 2.0 from the configured index",
+            "PyTorch's own index is out of reach, or has no such build: "
+            "torch 2.0 from the configured index",
         ),
         (Uv({"--torch-backend": CPU}, UV_NO_INDEX="1"), [], "torch 2.0 from the configured index"),
     ],
