@@ -1,16 +1,18 @@
 """The engine: one rule a chapter, one for the site. `make book` calls it; so may `snakemake`.
 
-A chapter's key file holds digests of all that its numbers depend on. Keys are brought up to date
-while this file is read and touched only when they change, so Snakemake reruns just what is stale.
+An executed notebook carries the key of its run. While this file is read, a chapter whose key is no
+longer that of the sources gets a new order under `_build/keys`, so Snakemake reruns just these.
 """
 
 import sys
 
-from signalbook import keys
+from signalbook import keys, lifeline
 from signalbook.project import Project
 
+lifeline.follow()
 project = Project.find()
-keys.write_keys(project, config.get("profile", "fast"))
+if workflow.is_main_process:  # jobs read this file too
+    keys.prepare(project, config.get("profile", "fast"))
 
 EXECUTED = [f"_build/executed/{name}.ipynb" for name in project.chapters]
 

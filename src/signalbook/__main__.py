@@ -63,6 +63,8 @@ def _book(project: Project, options: argparse.Namespace) -> int:
 
     if options.profile != "paper" and not (project.root / "profiles" / options.profile).is_dir():
         raise BookError(f"there is no profile {options.profile!r}: add profiles/{options.profile}/")
+    if options.cores < 1:
+        raise BookError(f"CORES must be 1 or more, got {options.cores}")
     return build(project, options.profile, options.cores)
 
 
@@ -100,9 +102,11 @@ def _tell(cell: int, cells: int) -> None:
 
 
 def _execute(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import lifeline
     from signalbook.execute import execute_for_site
 
-    execute_for_site(project, project.require(options.name), "fast")
+    lifeline.follow()
+    execute_for_site(project, project.require(options.name))
     return 0
 
 

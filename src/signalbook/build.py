@@ -5,17 +5,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import IO, Any, NoReturn
 
+from signalbook import lifeline
 from signalbook.errors import BookError
-from signalbook.files import write
+from signalbook.files import read_json, write
 from signalbook.ledger import Ledger, collect
 from signalbook.project import Project
 from signalbook.site import NOT_EXECUTED, STAMP, build_site, problems
@@ -27,6 +29,8 @@ __all__ = ["build"]
 def build(project: Project, profile: str, cores: int) -> int:
     """Execute what is stale, build the site, print a summary; return the exit code."""
     (project.build / "status").mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # ends as Ctrl-C does
     with _only_one(project) as lock:
         before = time.monotonic()
         _forget_statuses(project)
@@ -67,12 +71,11 @@ def _only_one(project: Project) -> Iterator[IO[str]]:
 
 
 def _forget_statuses(project: Project) -> None:
-    for path in (project.build / "status").rglob("*.json"):
-        state = json.loads(path.read_text())
-        if state["state"] == "done":
-            write(
-                project.build / "costs" / path.relative_to(project.build / "status"), _dump(state)
-            )
+    folder = project.build / "status"
+    for path in folder.rglob("*.json"):
+        state = read_json(path) or {}
+        if state.get("state") == "done":
+            write(project.build / "costs" / path.relative_to(folder), _dump(state))
         path.unlink()
 
 
@@ -82,12 +85,19 @@ def _fetch_data(project: Project) -> None:
     A marker remembers what is in the cache. What cannot be had is said once more by the chapter
     that needs it; the others go on.
     """
-    for name in sorted({n for c in project.chapters for n in Source(project.source(c)).data}):
+    for name in sorted({name for chapter in project.chapters for name in _data(project, chapter)}):
         marker = project.build / "data" / name
         if not marker.is_file():
             run = subprocess.run([sys.executable, "-m", "signalprop.data", "fetch", name])
             if run.returncode == 0:
                 write(marker, "")
+
+
+def _data(project: Project, chapter: str) -> list[str]:
+    try:
+        return Source(project.source(chapter)).data
+    except BookError:
+        return []  # the chapter's own run says what is wrong with it
 
 
 def _run_engine(project: Project, profile: str, cores: int, lock: IO[str]) -> int:
@@ -99,16 +109,29 @@ def _run_engine(project: Project, profile: str, cores: int, lock: IO[str]) -> in
         engine = subprocess.Popen(
             [*command, *options],
             cwd=project.root,
+            env=os.environ | lifeline.environment(),
             stdout=log,
             stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that it can be ended with all that it started
             pass_fds=[lock.fileno()],  # the lock outlives a killed parent until the engine ends
         )
-        watch = _Watch(project, cores)
-        while engine.poll() is None:
-            time.sleep(0.1)
+        try:
+            watch = _Watch(project, cores)
+            while engine.poll() is None:
+                time.sleep(0.1)
+                watch.look()
             watch.look()
-        watch.look()
+        finally:
+            _end(engine)
     return engine.returncode
+
+
+def _end(engine: subprocess.Popen[bytes]) -> None:
+    """End the engine and its jobs, politely first: on a cluster it has jobs to take back."""
+    for number, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, None)):
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(engine.pid, number)
+            engine.wait(patience)
 
 
 @dataclass
@@ -122,7 +145,7 @@ class _Watch:
     spoke: float = field(default_factory=time.monotonic)
 
     def look(self) -> None:
-        states = self._states()
+        states = self.states()
         for chapter, state in states.items():
             if self.told.get(chapter) != state["state"]:
                 self.told[chapter] = state["state"]
@@ -139,11 +162,13 @@ class _Watch:
         path = self.project.progress(chapter)
         return f": {path.read_text()}" if path.is_file() else ""
 
-    def _states(self) -> dict[str, dict[str, Any]]:
+    def states(self) -> dict[str, dict[str, Any]]:
+        """What the jobs last said, the latest at the end."""
         folder = self.project.build / "status"
         paths = sorted(folder.rglob("*.json"), key=lambda path: path.stat().st_mtime_ns)
         names = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
-        return {n: json.loads(p.read_text()) for n, p in zip(names, paths, strict=True)}
+        said = {name: read_json(path) for name, path in zip(names, paths, strict=True)}
+        return {name: state for name, state in said.items() if state}
 
     def _say(self, text: str, states: dict[str, dict[str, Any]]) -> None:
         self.spoke = time.monotonic()
@@ -162,14 +187,15 @@ class _Watch:
         )
 
     def _planned(self) -> list[str]:
-        path = self.project.build / "plan.json"
-        return json.loads(path.read_text()) if path.is_file() else []
+        return read_json(self.project.build / "plan.json") or []
 
     def _expected(self, chapter: str) -> float:
-        path = self.project.build / "costs" / f"{chapter}.json"
-        if path.is_file():
-            return float(json.loads(path.read_text())["seconds"])
-        return Source(self.project.source(chapter)).seconds
+        if cost := read_json(self.project.build / "costs" / f"{chapter}.json"):
+            return float(cost["seconds"])
+        try:
+            return Source(self.project.source(chapter)).seconds
+        except BookError:
+            return 0.0
 
 
 _LINES = {
@@ -180,7 +206,7 @@ _LINES = {
 
 
 def _summary(project: Project, ledger: Ledger, wrong: list[str], seconds: float) -> None:
-    states = _Watch(project, 1)._states()
+    states = _Watch(project, 1).states()
     done = {name: state for name, state in states.items() if state["state"] == "done"}
     print(f"\nExecuted {len(done)} of {len(project.chapters)} chapters; {seconds:.0f} s in all.")
     slowest = sorted(done.items(), key=lambda item: -item[1]["cpu_seconds"])[:5]

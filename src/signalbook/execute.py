@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import resource
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import papermill
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.v4 import new_code_cell
+
 from signalbook.errors import BookError
 from signalbook.files import replace, write
+from signalbook.keys import order, seal, stale, wanted
 from signalbook.parameters import resolve
 from signalbook.project import Project
 from signalbook.source import Source
+from signalbook.witness import MIME
 
 __all__ = ["Failure", "Run", "execute", "execute_for_site"]
 
@@ -38,9 +47,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Run:
-    """An executed notebook and what it cost."""
+    """An executed notebook, what ran in its kernel, and what it cost."""
 
     notebook: Any
+    ran: dict[str, Any]
     seconds: float
     cpu_seconds: float
     memory_mb: float
@@ -54,41 +64,51 @@ class ChapterError(BookError):
         self.failure = failure
 
 
-def execute_for_site(project: Project, chapter: str, profile: str) -> None:
-    """Execute a chapter with a profile's values and leave its notebook where the site looks.
+def execute_for_site(project: Project, chapter: str) -> None:
+    """Execute a chapter as it was ordered and leave its notebook where the site looks.
 
-    The key file already holds the checked values. While it runs, ``_build/status`` says how far it
-    is; a failure is left in ``_build/failed`` and the notebook of an earlier run is removed, so
-    that nothing old passes for new.
+    While it runs, ``_build/status`` says how far it is; a failure is left in ``_build/failed`` and
+    the notebook of an earlier run is removed, so that nothing old passes for new. What changed
+    while it ran makes its result one of the past: that is discarded, and replaces nothing.
     """
-    output, failure, status = (
-        project.executed(chapter),
-        project.failure(chapter),
-        project.build / "status" / f"{chapter}.json",
-    )
-    failure.unlink(missing_ok=True)
-    values = json.loads(project.key(chapter).read_text())["parameters"]
-    limit = Source(project.source(chapter)).time_limit
+    issued = project.key(chapter).read_bytes()
+    project.failure(chapter).unlink(missing_ok=True)
+    status = project.build / "status" / f"{chapter}.json"
 
-    def tell(**state: Any) -> None:
-        replace(status, json.dumps(state).encode())
+    def tell(state: str, **details: Any) -> None:
+        replace(status, json.dumps({"state": state, **details}).encode())
 
-    tell(state="running", cell=0, cells=1)
+    tell("running", cell=0, cells=1)
     try:
-        run = execute(
-            project,
-            chapter,
-            values,
-            time_limit=limit,
-            on_cell=lambda cell, cells: tell(state="running", cell=cell, cells=cells),
-        )
-    except ChapterError as error:
-        output.unlink(missing_ok=True)
-        write(failure, json.dumps(asdict(error.failure)))
-        tell(state="failed", message=str(error))
-        raise
-    replace(output, json.dumps(run.notebook, indent=1, sort_keys=True).encode())
-    tell(state="done", seconds=run.seconds, cpu_seconds=run.cpu_seconds, memory_mb=run.memory_mb)
+        run = _sealed(project, chapter, lambda cell, cells: tell("running", cell=cell, cells=cells))
+    except Exception as error:  # whatever it is, it is named, and the other chapters go on
+        failure = _failure(chapter, error)
+        if project.key(chapter).read_bytes() == issued:
+            project.executed(chapter).unlink(missing_ok=True)
+            write(project.failure(chapter), json.dumps(asdict(failure)))
+        tell("failed", message=str(failure))
+        raise ChapterError(failure) from error
+    if why := stale(project, chapter, run.notebook):
+        tell("failed", message=f"{chapter} is not kept: {why}")
+        raise BookError(f"{chapter} is not kept: {why}; run the same command again")
+    replace(project.executed(chapter), json.dumps(run.notebook, indent=1, sort_keys=True).encode())
+    tell("done", seconds=run.seconds, cpu_seconds=run.cpu_seconds, memory_mb=run.memory_mb)
+
+
+def _failure(chapter: str, error: Exception) -> Failure:
+    if isinstance(error, ChapterError):
+        return error.failure
+    said = str(error) if isinstance(error, BookError) else f"{type(error).__name__}: {error}"
+    return Failure(chapter, said, "Mend it, then run again.")
+
+
+def _sealed(project: Project, chapter: str, on_cell: Callable[[int, int], None]) -> Run:
+    """Run a chapter as ordered; its notebook carries the key that it was run under."""
+    before = wanted(project, chapter, order(project, chapter))
+    limit = Source(project.source(chapter)).time_limit
+    run = execute(project, chapter, before["parameters"], time_limit=limit, on_cell=on_cell)
+    seal(run.notebook, before | run.ran)
+    return run
 
 
 def execute(
@@ -100,67 +120,137 @@ def execute(
     on_cell: Callable[[int, int], None] = lambda cell, cells: None,
 ) -> Run:
     """Run a chapter with the given parameter values; raise ``ChapterError`` if it fails."""
-    import papermill
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
-
     source = Source(project.source(chapter))
+    source.check()
     parameters = resolve(source.parameters, values, chapter)
     defaults = {name: p.default for name, p in source.parameters.items()}
     changed = {name: value for name, value in parameters.items() if value != defaults[name]}
-    cells = len(source.notebook.cells) + bool(changed)
-    # One thread a chapter: the cores run chapters side by side, and sums do not depend on a split.
-    os.environ |= {name: os.environ.get("SIGNALBOOK_THREADS", "1") for name in THREADS}
-    current = {"source": ""}
-
-    def started(cell: Any, cell_index: int) -> None:
-        current["source"] = cell.source
-        on_cell(cell_index + 1, cells)
-
-    def fail(error: str, remedy: str) -> ChapterError:
-        return ChapterError(Failure(chapter, error, remedy, current["source"]))
-
     begun = time.monotonic()
-    temporary = project.build / "running" / f"{chapter.replace('/', '-')}.{os.getpid()}.ipynb"
-    temporary.parent.mkdir(parents=True, exist_ok=True)
     try:
-        notebook = papermill.execute_notebook(
-            f"jupytext://{source.path}",
-            str(temporary),
-            parameters=changed,
-            kernel_name="python3",
-            progress_bar=False,
-            log_output=False,
-            execution_timeout=time_limit,
-            cwd=str(project.root),
-            on_cell_start=started,
-        )
-    except papermill.PapermillExecutionError as error:
-        raise fail(f"{error.ename}: {error.evalue}", "Mend the cell, then run again.") from error
-    except CellTimeoutError as error:
-        raise fail(
-            f"a cell ran longer than its limit of {time_limit} s",
-            "Make it cheaper, or raise `time_limit` in the chapter's front matter.",
-        ) from error
-    except DeadKernelError as error:
-        raise fail(
-            "the kernel was killed, most likely because the machine ran out of memory",
-            "Reduce the sizes in the chapter's profile, or run fewer chapters at once (CORES=1).",
-        ) from error
-    except OSError as error:
-        raise fail(
-            f"{error.strerror or error}", "Free some space or fix the permissions, then run again."
-        ) from error
+        notebook = _Papermill(project, chapter, source, on_cell).run(changed, time_limit)
     finally:
-        temporary.unlink(missing_ok=True)
         project.progress(chapter).unlink(missing_ok=True)
     shutil.rmtree(project.checkpoints(chapter), ignore_errors=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is bytes there, kB elsewhere
+    testimony = notebook.cells.pop()["outputs"][0]["data"][MIME]
     return Run(
         _portable(notebook),
+        {
+            "code": {"cells": source.code_digest, "modules": testimony["modules"]},
+            "files": testimony["files"],
+            "versions": testimony["versions"],
+        },
         round(time.monotonic() - begun, 1),
         round(used.ru_utime + used.ru_stime, 1),
         round(used.ru_maxrss / unit),
+    )
+
+
+class _Kernel(AsyncKernelManager):
+    """A kernel whose end is remembered: papermill only says that it is dead."""
+
+    exit_code: int | None = None
+
+    async def is_alive(self) -> bool:  # type: ignore[override]
+        """Ask whether the kernel runs."""
+        alive: bool = await super().is_alive()
+        if not alive and self.provisioner:
+            _Kernel.exit_code = await self.provisioner.poll()
+        return alive
+
+
+class _Papermill:
+    """One run of a chapter, watched: what it loads, how much it shows, how it ends."""
+
+    def __init__(
+        self, project: Project, chapter: str, source: Source, on_cell: Callable[[int, int], None]
+    ) -> None:
+        self.project, self.chapter, self.source, self.on_cell = project, chapter, source, on_cell
+        self.cell = ""
+        self.shown = 0
+
+    def run(self, changed: dict[str, Any], time_limit: int | None) -> Any:
+        """Return the executed notebook, the kernel's testimony as its last cell."""
+        notebook = copy.deepcopy(self.source.notebook)
+        testify = new_code_cell(TESTIFY, id="testimony")  # type: ignore[no-untyped-call]
+        notebook.cells.append(testify)
+        # A chapter has one thread: the cores run chapters side by side, no sum depends on a split.
+        os.environ |= {name: os.environ.get("SIGNALBOOK_THREADS", "1") for name in THREADS}
+        try:
+            done = papermill.execute_notebook(
+                notebook,
+                None,
+                parameters=changed,
+                kernel_name="python3",
+                progress_bar=False,
+                log_output=False,
+                execution_timeout=time_limit,
+                cwd=str(self.project.root),
+                kernel_manager_class=_Kernel,
+                extra_arguments=[f"--IPKernelApp.exec_lines={WATCH}"],
+                on_cell_start=self._started(len(notebook.cells) - 1 + bool(changed)),
+                on_cell_executed=self._executed,
+            )
+        except papermill.PapermillExecutionError as error:
+            raise self._fail(
+                f"{error.ename}: {error.evalue}", "Mend the cell, run again."
+            ) from error
+        except CellTimeoutError as error:
+            raise self._fail(
+                f"a cell ran longer than its limit of {time_limit} s",
+                "Make it cheaper, or raise `time_limit` in the chapter's front matter.",
+            ) from error
+        except DeadKernelError as error:
+            raise self._fail(*_how_it_died(_Kernel.exit_code)) from error
+        except OSError as error:
+            remedy = "Free some space or fix the permissions, then run again."
+            raise self._fail(str(error.strerror or error), remedy) from error
+        if not done.cells[-1].get("outputs"):
+            raise self._fail(
+                "the chapter ended before its last cell", "Take the call of `sys.exit` out."
+            )
+        return done
+
+    def _started(self, cells: int) -> Callable[..., None]:
+        def started(cell: Any, cell_index: int) -> None:
+            if cell_index < cells:
+                self.cell = cell.source
+                self.on_cell(cell_index + 1, cells)
+
+        return started
+
+    def _executed(self, cell: Any, **_: Any) -> None:
+        outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+        self.shown += len(json.dumps(outputs))
+        if self.shown > LARGEST:
+            raise self._fail(
+                f"its outputs exceed {LARGEST / 1e6:.0f} MB, too much for a page",
+                "Print less, or draw with `raster=True`.",
+            )
+
+    def _fail(self, error: str, remedy: str) -> ChapterError:
+        return ChapterError(Failure(self.chapter, error, remedy, self.cell))
+
+
+WATCH = "from signalbook.witness import watch; watch(); del watch"
+TESTIFY = "from signalbook.witness import Testimony\nTestimony()"
+LARGEST = 10_000_000  # characters of output that a page may carry
+
+
+def _how_it_died(code: int | None) -> tuple[str, str]:
+    """What the exit code of a kernel says, and what helps."""
+    if code is None or code == -signal.SIGKILL:
+        return (
+            "the kernel was killed, most likely because the machine ran out of memory",
+            "Reduce the sizes in the chapter's profile, or run fewer chapters at once (CORES=1).",
+        )
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"the kernel was ended by {name}", "Look for a crash in compiled code in the cell."
+    return (
+        f"the kernel ended by itself, with exit code {code}",
+        "Look for `os._exit` in what the cell calls.",
     )
 
 

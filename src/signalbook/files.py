@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from signalbook.errors import BookError
 
-__all__ = ["replace", "write"]
+__all__ = ["read_json", "replace", "write"]
+
+
+def read_json(path: Path) -> Any:
+    """Return what the file holds; None where it is missing or torn, which means: make it again."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
 def write(path: Path, text: str | bytes) -> bool:

@@ -1,29 +1,32 @@
-"""What a chapter's numbers depend on, and one digest of it all.
+"""What a chapter's numbers depend on, and whether an executed notebook still stands.
 
-The digest covers code cells, parameter values, the sources of every module of the project that the
-code imports (directly or not), the constraints, the data sets and the record, but no prose. The key
-file is rewritten only when its content changes: to the engine an untouched file is up to date.
+An executed notebook carries its key: parameters, code cells, the modules of the project that its
+kernel loaded, the versions as installed, data sets, files, the record. All by content: no commit
+and no place of a machine. A seal over the whole notebook shows what was changed by hand. The run
+stands as long as the same key, taken from the disk, is the same.
 """
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import json
-from functools import cache
+import os
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import signalprop.data
+from signalbook import fingerprint
 from signalbook.errors import BookError
-from signalbook.files import write
+from signalbook.files import read_json, replace, write
+from signalbook.fingerprint import text_digest
 from signalbook.parameters import read_profile, resolve
 from signalbook.project import Project
 from signalbook.source import Source
 
-__all__ = ["code_digest", "imported", "key", "values", "write_keys"]
+__all__ = ["code_changes", "order", "prepare", "seal", "stale", "values", "wanted"]
 
-PACKAGES = ("signalprop", "signalbook")
+MADE = "made"  # where the metadata of an executed notebook hold its key and seal
 
 SITE_SOURCES = (
     "_*.yml",
@@ -40,60 +43,99 @@ SITE_SOURCES = (
 )
 
 
-def write_keys(project: Project, profile: str) -> None:
-    """Bring every chapter's key file and the site's up to date, and say which chapters are stale.
+def prepare(project: Project, profile: str) -> None:
+    """Order a run of every chapter that is stale, and note for the pages what they are made from.
 
-    Files of chapters that are gone are removed.
+    An order is the file that the engine looks at: newer than the notebook, the chapter is run. It
+    is new for every run that is wanted, since the engine passes over files of equal content. What
+    belongs to chapters that are gone is removed, as are failures that cannot be read.
     """
-    for chapter in project.chapters:
-        write(project.key(chapter), json.dumps(key(project, chapter, profile), indent=1))
+    plan = [chapter for chapter in project.chapters if _ordered(project, chapter, profile)]
     write(project.build / "keys" / "site.txt", _site_digest(project))
-    write(project.build / "plan.json", json.dumps(_stale(project)))
+    write(project.build / "plan.json", json.dumps(plan))
     for place in (project.key, project.executed, project.failure):
         folder = place("x").parent
         kept = {place(chapter) for chapter in project.chapters}
         for path in set(folder.rglob("*.*")) - kept - {folder / "site.txt"}:
             path.unlink()
+    for chapter in project.chapters:
+        if read_json(project.failure(chapter)) is None:
+            project.failure(chapter).unlink(missing_ok=True)
 
 
-def _stale(project: Project) -> list[str]:
-    """The chapters whose notebook is missing or older than their key."""
-
-    def written(path: Path) -> int:
-        return path.stat().st_mtime_ns if path.is_file() else 0
-
-    return [c for c in project.chapters if written(project.executed(c)) < written(project.key(c))]
-
-
-def _site_digest(project: Project) -> str:
-    """Digest everything but the runs that the pages are made from."""
-    paths = [path for name in SITE_SOURCES for path in project.root.glob(name) if path.is_file()]
-    contents = [
-        f"{path.relative_to(project.root)}\0".encode() + path.read_bytes() for path in paths
-    ]
-    return hashlib.sha256(b"\0".join(sorted(contents))).hexdigest()
+def _ordered(project: Project, chapter: str, profile: str) -> bool:
+    """Bring a chapter's order up to date; return whether a run is wanted."""
+    path, executed = project.key(chapter), project.executed(chapter)
+    why = stale(project, chapter, read_json(executed), profile)
+    if why:
+        text = {"profile": profile, "why": why, "issued": time.time_ns()}
+        replace(path, json.dumps(text, indent=1).encode())
+        return True
+    if order(project, chapter) != profile:
+        replace(path, json.dumps({"profile": profile}, indent=1).encode())
+    if executed.stat().st_mtime_ns <= path.stat().st_mtime_ns:
+        os.utime(executed)  # it was stale for a while, and what changed was put back
+    return False
 
 
-def key(project: Project, chapter: str, profile: str) -> dict[str, Any]:
-    """Return everything that the numbers of a chapter depend on, as digests and values."""
+def order(project: Project, chapter: str) -> str:
+    """Return the profile that the chapter was last ordered with; "" where nothing was ordered."""
+    return str((read_json(project.key(chapter)) or {}).get("profile", ""))
+
+
+def stale(
+    project: Project, chapter: str, notebook: Mapping[str, Any] | None, profile: str | None = None
+) -> str:
+    """Return why an executed notebook may not be published, or "" if it may.
+
+    It must be as its run left it, and the run must be the one that the sources and the ``profile``
+    (default: the one ordered) lead to now.
+    """
+    if notebook is None:
+        return "there is no run that can be read"
+    made = notebook.get("metadata", {}).get(MADE)
+    if made is None or made.get("seal") != _seal(notebook):
+        return "its executed notebook was changed by hand"
+    key = made["key"]
+    try:
+        now = wanted(project, chapter, order(project, chapter) if profile is None else profile)
+    except BookError as error:
+        return str(error)
+    changes = _differences({name: key[name] for name in now}, now)
+    changes += code_changes(project, chapter, key["code"])
+    files = {name: _file_now(name, key["code"]["modules"]) for name in key["files"]}
+    changes += _differences(key["files"], files)
+    changes += _differences(key["versions"], fingerprint.versions(key["versions"]))
+    return f"changed since its run: {', '.join(changes)}" if changes else ""
+
+
+def seal(notebook: dict[str, Any], key: Mapping[str, Any]) -> None:
+    """Write the key into a notebook that was just executed, and close it."""
+    notebook["metadata"][MADE] = {"key": key}
+    notebook["metadata"][MADE]["seal"] = _seal(notebook)
+
+
+def _seal(notebook: Mapping[str, Any]) -> str:
+    made = {name: v for name, v in notebook["metadata"][MADE].items() if name != "seal"}
+    closed = {**notebook, "metadata": {**notebook["metadata"], MADE: made}}
+    return text_digest(json.dumps(closed, sort_keys=True))
+
+
+def wanted(project: Project, chapter: str, profile: str) -> dict[str, Any]:
+    """Return the part of a chapter's key that is known before a run.
+
+    A chapter that cannot be run as it stands raises the ``BookError`` that says why.
+    """
     source = Source(project.source(chapter))
+    source.check()
     record = project.record(chapter)
     return {
         "profile": profile,
         "parameters": values(project, source, chapter, profile),
-        "code": code_digest(project, source),
-        "constraints": _digest((project.root / "constraints.txt").read_text()),
-        "data": {name: signalprop.data.digest(name) for name in source.data},
+        "data": {name: _data_digest(name) for name in source.data},
         "reads": {name: _read(project, chapter, name) for name in source.reads},
-        "record": _digest(record.read_text()) if record.is_file() else None,
+        "record": text_digest(record.read_bytes()) if record.is_file() else None,
     }
-
-
-def _read(project: Project, chapter: str, name: str) -> str:
-    path = project.root / name
-    if not path.is_file():
-        raise BookError(f"{chapter} reads {name}, which is not there")
-    return _digest(path.read_text())
 
 
 def values(project: Project, source: Source, chapter: str, profile: str) -> dict[str, Any]:
@@ -103,136 +145,60 @@ def values(project: Project, source: Source, chapter: str, profile: str) -> dict
     return resolve(source.parameters, changes, str(path.relative_to(project.root)))
 
 
-def code_digest(project: Project, source: Source) -> str:
-    """Digest a chapter's code cells and the project's modules that they import.
-
-    The default values in the parameters cell count through the values that they lead to, so that a
-    digest of the code alone stays the same under every profile.
-    """
-    cells = [c.source for c in source.code if "parameters" not in c.metadata.get("tags", [])]
-    modules = imported("\n".join(_without_magics(cell) for cell in cells), project.root / "src")
-    texts = [path.read_text() for path in modules]
-    return _digest("\0".join([*cells, *texts]))
-
-
-def imported(code: str, source_root: Path) -> list[Path]:
-    """Return the files of the project's own modules that ``code`` uses, transitively, sorted.
-
-    A package's ``__init__`` that only re-exports is looked through, name by name: a chapter that
-    uses ``sp.Chain`` does not depend on the training code that the same import brings along.
-    """
-    found: set[Path] = set()
-    waiting = _used_names(code, "")
-    while waiting:
-        for path in _resolve(waiting.pop(), source_root):
-            if path not in found:
-                found.add(path)
-                waiting |= _used_by(path, path.stat().st_mtime_ns, _package(path, source_root))
-    return sorted(found)
-
-
-@cache
-def _used_by(path: Path, _mtime: int, package: str) -> frozenset[str]:
-    return frozenset(_used_names(path.read_text(), package))
-
-
-def _used_names(code: str, package: str) -> set[str]:
-    """Every dotted name of our packages that ``code`` imports, or reaches through an import."""
-    tree = ast.parse(code)
-    names: set[str] = set()
-    aliases: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname or "." not in alias.name:
-                    aliases[alias.asname or alias.name] = alias.name
-                else:
-                    names.add(alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute(node, package)
-            for alias in node.names:
-                names.add(f"{base}.{alias.name}")
-                aliases[alias.asname or alias.name] = f"{base}.{alias.name}"
-    chains = (_chain(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute))
-    names |= {".".join([aliases[c[0]], *c[1:]]) for c in chains if c and c[0] in aliases}
-    return {name for name in names if name.split(".")[0] in PACKAGES}
-
-
-def _absolute(node: ast.ImportFrom, package: str) -> str:
-    if not node.level:
-        return node.module or ""
-    parts = package.split(".")
-    return ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
-
-
-def _chain(node: ast.expr) -> list[str]:
-    """``a.b.c`` as ["a", "b", "c"]; [] for anything that is not a chain of names."""
-    if isinstance(node, ast.Name):
-        return [node.id]
-    if isinstance(node, ast.Attribute) and (head := _chain(node.value)):
-        return [*head, node.attr]
-    return []
-
-
-def _resolve(name: str, source_root: Path) -> list[Path]:
-    """The files that a dotted name leads to, through re-exports."""
-    parts, folder = name.split("."), source_root
-    files: list[Path] = []
-    for position, part in enumerate(parts):
-        module, package = folder / f"{part}.py", folder / part / "__init__.py"
-        if module.is_file():
-            return [*files, module]
-        if not package.is_file():
-            return files
-        rest = parts[position + 1 :]
-        exports, pure = _exports(package, ".".join(parts[: position + 1]), rest[:1], source_root)
-        files += [] if pure else [package]
-        if rest and rest[0] in exports:
-            return files + _resolve(".".join([exports[rest[0]], *rest[1:]]), source_root)
-        folder = folder / part
-    return files
-
-
-def _exports(
-    path: Path, package: str, wanted: list[str], source_root: Path
-) -> tuple[dict[str, str], bool]:
-    """The names that an ``__init__`` takes from elsewhere, and whether it does nothing else.
-
-    What a star brings is found by looking for the ``wanted`` name in the module behind it.
-    """
-    exports: dict[str, str] = {}
-    pure = True
-    stub = path.with_suffix(".pyi")  # the names of a package that loads them when asked for
-    path = stub if stub.is_file() else path
-    for node in _body(path, path.stat().st_mtime_ns):
-        if isinstance(node, ast.ImportFrom):
-            base = _absolute(node, package)
-            names = {alias.asname or alias.name: alias.name for alias in node.names}
-            if "*" in names:
-                module = source_root.joinpath(*base.split(".")).with_suffix(".py").read_text()
-                names = {name: name for name in wanted if f'"{name}"' in module}
-            exports |= {name: f"{base}.{target}" for name, target in names.items()}
-        elif not isinstance(node, ast.Import | ast.Expr | ast.Assign | ast.AnnAssign):
-            pure = False
-    # A submodule that is re-exported, or exports its own name, is found as a file.
-    own = {
-        name for name, target in exports.items() if f"{target}.".startswith(f"{package}.{name}.")
+def code_changes(project: Project, chapter: str, code: Any) -> list[str]:
+    """Name what differs between the code that ran (of a key, of a record) and that on the disk."""
+    if not isinstance(code, dict) or set(code) != {"cells", "modules"}:
+        return ["the form of its key"]
+    now = {
+        "cells": Source(project.source(chapter)).code_digest,
+        "modules": {name: _module_now(name) for name in code["modules"]},
     }
-    return {name: target for name, target in exports.items() if name not in own}, pure
+    return _differences(code, now)
 
 
-@cache
-def _body(path: Path, _mtime: int) -> list[ast.stmt]:
-    return ast.parse(path.read_text()).body
+def _module_now(name: str) -> str | None:
+    path = fingerprint.module_file(name)
+    try:
+        return fingerprint.of_module(path.read_bytes()) if path.is_file() else None
+    except SyntaxError:
+        return None
 
 
-def _package(path: Path, source_root: Path) -> str:
-    return ".".join(path.relative_to(source_root).parent.parts)
+def _file_now(name: str, loaded: Mapping[str, str]) -> str | None:
+    path = fingerprint.SOURCES / name
+    return fingerprint.of_file(name, path.read_bytes(), loaded) if path.is_file() else None
 
 
-def _without_magics(cell: str) -> str:
-    return "\n".join(line for line in cell.splitlines() if not line.lstrip().startswith(("%", "!")))
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The names under which the two hold different things; inside of what is named itself."""
+    found = []
+    for name in {**old, **new}:
+        before, after = old.get(name), new.get(name)
+        if isinstance(before, dict) and isinstance(after, dict):
+            found += _differences(before, after)
+        elif before != after:
+            found.append(name)
+    return found
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _data_digest(name: str) -> str:
+    try:
+        return signalprop.data.digest(name)
+    except ValueError as error:
+        raise BookError(str(error)) from error
+
+
+def _read(project: Project, chapter: str, name: str) -> str:
+    path = project.root / name
+    if not path.is_file():
+        raise BookError(f"{chapter} reads {name}, which is not there")
+    return text_digest(path.read_bytes())
+
+
+def _site_digest(project: Project) -> str:
+    """Digest everything but the runs that the pages are made from."""
+    paths = [path for name in SITE_SOURCES for path in project.root.glob(name) if path.is_file()]
+    contents: list[bytes] = [
+        f"{path.relative_to(project.root)}\0".encode() + Path(path).read_bytes() for path in paths
+    ]
+    return text_digest(b"\0".join(sorted(contents)))

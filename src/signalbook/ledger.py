@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signalbook.cards import anchored
-from signalbook.files import write
+from signalbook.files import read_json, write
 from signalbook.inventory import rows
+from signalbook.keys import stale
 from signalbook.outputs import claims_in
 from signalbook.project import Project
 from signalbook.settle import VERDICTS
@@ -56,7 +57,11 @@ def collect(project: Project) -> Ledger:
         path = project.executed(chapter)
         if not path.is_file():
             continue
-        entries = _entries(project, chapter, json.loads(path.read_text()))
+        notebook = read_json(path)
+        if why := stale(project, chapter, notebook):
+            problems[chapter] = [f"{why}: run `make book`"]
+            continue
+        entries = _entries(chapter, notebook)
         wrong = _disagreements(Source(project.source(chapter)).settles, entries)
         wrong += [
             f"{name} is settled twice, here and in {by_id[name]['chapter']}: keep one of them"
@@ -72,12 +77,12 @@ def collect(project: Project) -> Ledger:
     return ledger
 
 
-def _entries(project: Project, chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
 
     Displays of a proof and slips of print have a say only where an ID has no other claims.
     """
-    key = json.loads(project.key(chapter).read_text())
+    key = notebook["metadata"]["made"]["key"]
     grouped: dict[str, list[dict[str, Any]]] = {}
     for claim in anchored(claims_in(notebook["cells"])):
         grouped.setdefault(claim["id"], []).append(claim)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from signalbook.files import write
-from signalbook.keys import code_digest
 from signalbook.project import Project
-from signalbook.source import Source
 from signalbook.start import history
+from signalbook.witness import library_digest
 
 __all__ = ["LongRun", "long_run"]
 
@@ -28,13 +27,12 @@ def long_run(chapter: str) -> LongRun:
     """Let a chapter's training go on after a kill, and tell the build how far it is.
 
     Use it as ``sp.training.train(..., **long_run("<part>/<slug>"))``. The folder is named after all
-    that the numbers depend on: the cells that ran so far, parameters among them, the sources that
-    the chapter uses and the version of torch. So a checkpoint is only ever taken up by the run that
-    it is of. Once the chapter is executed its checkpoints are removed.
+    that the numbers can depend on: the cells that ran so far, parameters among them, the whole
+    library (what is loaded later counts too) and the version of torch. So a checkpoint is only ever
+    taken up by the run that it is of. Once the chapter is executed its checkpoints are removed.
     """
     project = Project.find(Path.cwd())
-    code = code_digest(project, Source(project.source(chapter)))
-    parts = [code, importlib.metadata.version("torch"), *history()]
+    parts = [library_digest(), importlib.metadata.version("torch"), *history()]
     name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def progress(group: str, done: int, steps: int) -> None:

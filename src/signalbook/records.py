@@ -7,15 +7,15 @@ import io
 import json
 import platform
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from signalbook.errors import BookError
 from signalbook.execute import execute
 from signalbook.files import replace
-from signalbook.keys import code_digest
+from signalbook.keys import code_changes
 from signalbook.outputs import claims_in, figures_in
 from signalbook.project import Project
 from signalbook.source import Source
@@ -34,14 +34,16 @@ def make_record(
     """Execute a chapter with its own defaults (and ``values``, such as the device) and store it."""
     source = Source(project.source(chapter))
     run = execute(project, chapter, values, on_cell=on_cell)
+    if changes := code_changes(project, chapter, run.ran["code"]):
+        raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")
     record = {
         "chapter": chapter,
-        "code": code_digest(project, source),
+        "code": run.ran["code"],
         "date": datetime.date.today().isoformat(),
         "device": values.get("device", "cpu"),
         "machine": f"{platform.system()} {platform.machine()}",
         "seconds": run.seconds,
-        "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
+        "versions": run.ran["versions"],
         "parameters": {name: p.default for name, p in source.parameters.items()} | values,
         "claims": claims_in(run.notebook.cells),
         "figures": {f["name"]: _thinned(f["csv"]) for f in figures_in(run.notebook.cells)},

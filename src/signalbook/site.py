@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ import sys
 from pathlib import Path
 
 from signalbook.errors import BookError
-from signalbook.files import replace, write
+from signalbook.files import read_json, replace, write
 from signalbook.ledger import Ledger, collect
 from signalbook.project import Project
 from signalbook.stage import stage
@@ -92,9 +91,8 @@ def problems(project: Project, ledger: Ledger) -> list[str]:
             f"{FALSE_ALARM:g}: take more runs where the chance is largest"
         )
     for chapter in project.chapters:
-        path = project.failure(chapter)
-        if path.is_file():
-            told.append(f"{chapter}: {json.loads(path.read_text())['error']}")
+        if failure := read_json(project.failure(chapter)):
+            told.append(f"{chapter}: {failure['error']}")
         elif not project.executed(chapter).is_file():
             told.append(f"{chapter}: {NOT_EXECUTED}")
     return told

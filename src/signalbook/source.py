@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,39 +12,73 @@ import jupytext
 import yaml
 
 from signalbook.errors import BookError
+from signalbook.fingerprint import of_cell, text_digest
 from signalbook.parameters import Parameter, declared
 
 __all__ = ["Source"]
 
-FIELDS = {"settles", "telling", "data", "reads", "seconds", "time_limit"}
+#: The fields of the front matter, each with what it may hold.
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "settles": dict,
+    "telling": str,
+    "data": list,
+    "reads": list,
+    "seconds": (int, float),
+    "time_limit": int,
+}
+SHAPES: dict[object, str] = {
+    dict: "a mapping",
+    list: "a list",
+    str: "a word",
+    int: "a whole number",
+}
+
+#: What stands before the pages' text, and between it: neither holds a heading.
+NO_TEXT = re.compile(r"\A---\n.*?^---$|^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Source:
-    """The MyST notebook at ``path``, read once."""
+    """The MyST notebook at ``path``, read once, when it is first asked for something.
+
+    Of a chapter that is not well-formed the title can still be had.
+    """
 
     path: Path
-    notebook: Any = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def notebook(self) -> Any:
+        """The cells and metadata, without outputs."""
         try:
-            self.notebook = jupytext.read(self.path, fmt="md:myst")
+            notebook = jupytext.read(self.path, fmt="md:myst")
         except FileNotFoundError as error:
             raise BookError(f"there is no {self.path.name}") from error
         except (ValueError, yaml.YAMLError) as error:
             raise BookError(f"{self.path.name} is not a MyST notebook: {error}") from error
-        for number, cell in enumerate(self.notebook.cells):
+        for number, cell in enumerate(notebook.cells):
             cell["id"] = f"cell-{number}"  # jupytext draws them at random: builds would differ
+        return notebook
 
     @cached_property
     def matter(self) -> dict[str, Any]:
         """The ``signalbook`` block of the front matter."""
         matter = self.notebook.metadata.get("signalbook") or {}
-        if unknown := sorted(set(matter) - FIELDS):
-            raise BookError(
-                f"{self.path.name}: unknown front matter {unknown[0]!r}; known: {sorted(FIELDS)}"
-            )
+        if not isinstance(matter, dict):
+            raise BookError(f"{self.path.name}: `signalbook` must hold fields, got {matter!r}")
+        for name, value in matter.items():
+            if name not in FIELDS:
+                known = sorted(FIELDS)
+                raise BookError(f"{self.path.name}: unknown front matter {name!r}; known: {known}")
+            if not isinstance(value, FIELDS[name]) or isinstance(value, bool):
+                shape = SHAPES.get(FIELDS[name], "a number")
+                raise BookError(f"{self.path.name}: {name!r} must be {shape}, got {value!r}")
         return dict(matter)
+
+    def check(self) -> None:
+        """Raise the ``BookError`` that says why the chapter cannot be run as it stands."""
+        _ = self.matter, self.parameters
+        if not self._heading:
+            raise BookError(f"{self.path.name} has no title: it needs a heading `# ...`")
 
     @property
     def settles(self) -> dict[str, str]:
@@ -81,6 +116,11 @@ class Source:
         """The code cells in order."""
         return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
 
+    @property
+    def code_digest(self) -> str:
+        """What the code cells compute, as a digest that comments and layout leave alone."""
+        return text_digest("\n".join(of_cell(cell.source) for cell in self.code))
+
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
         """The parameters that the one ``parameters`` cell declares."""
@@ -94,12 +134,13 @@ class Source:
         except (BookError, SyntaxError) as error:
             raise BookError(f"{self.path.name}: {error}") from error
 
-    @cached_property
+    @property
     def title(self) -> str:
-        """The first heading."""
-        for cell in self.notebook.cells:
-            if cell.cell_type == "markdown":
-                for line in cell.source.splitlines():
-                    if line.startswith("# "):
-                        return str(line[2:].strip())
-        raise BookError(f"{self.path.name} has no title: it needs a heading `# ...`")
+        """The first heading; the name of the file where there is none."""
+        return self._heading or self.path.stem
+
+    @cached_property
+    def _heading(self) -> str:
+        text = NO_TEXT.sub("", self.path.read_text())
+        found = re.search(r"^# +(.*\S)", text, re.MULTILINE)
+        return found[1] if found else ""

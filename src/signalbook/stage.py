@@ -12,6 +12,7 @@ from typing import Any
 from signalbook import cards, pages
 from signalbook.errors import BookError
 from signalbook.files import write
+from signalbook.fingerprint import of_cell
 from signalbook.ledger import Ledger
 from signalbook.outputs import CLAIMS, FIGURE, figures_in
 from signalbook.parameters import read_profile
@@ -102,7 +103,7 @@ def _merge(
         if cell["cell_type"] == "code" and injected not in cell["metadata"].get("tags", [])
     ]
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    if [c["source"] for c in code] != [c["source"] for c in executed]:
+    if [of_cell(c["source"]) for c in code] != [of_cell(c["source"]) for c in executed]:
         raise BookError(f"{chapter} changed while the book was being built: run the command again")
     cells, files, slug = [], {}, Path(chapter).name
     outputs = iter(executed)
@@ -183,7 +184,7 @@ def _check_figures(notebook: dict[str, Any], chapter: str) -> None:
 
 
 def _box(project: Project, chapter: str, source: Source, ledger: Ledger) -> str:
-    key = json.loads(project.key(chapter).read_text())
+    key = json.loads(project.executed(chapter).read_text())["metadata"]["made"]["key"]
     changes = read_profile(project.profile(key["profile"], chapter))
     return pages.box(chapter, source, key, changes, ledger.of(chapter), _record(project, chapter))
 

@@ -1,0 +1,98 @@
+"""What a kernel really ran: the first thing that is loaded in it, asked once more at the end.
+
+From here on the kernel takes the project's modules from a snapshot of the sources, made now: an
+edit during the run neither mixes two versions nor goes unnoticed. Bytecode caches, which trust the
+time and size of a file, are not used. The files that the modules read are noted as they are opened.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from signalbook.fingerprint import (
+    OTHERS,
+    PACKAGES,
+    SOURCES,
+    counts,
+    modules,
+    of_file,
+    of_module,
+    text_digest,
+    versions,
+)
+
+__all__ = ["MIME", "Testimony", "library_digest", "watch"]
+
+MIME = "application/vnd.signalbook.testimony+json"
+
+_snapshot: dict[str, tuple[Path, bytes]] = {}
+_loaded: dict[str, bytes] = {}
+_read: dict[str, bytes] = {}
+
+
+def watch() -> None:
+    """Take the snapshot and begin to note. Called once, by the engine, before the first cell."""
+    _snapshot.update({name: (path, path.read_bytes()) for name, path in modules().items()})
+    sys.meta_path.insert(0, _Finder())
+    sys.addaudithook(_note)
+
+
+class Testimony:
+    """Shown as the last cell of a chapter: what ran, as data for the engine."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        assert _snapshot, "nobody watched this kernel"
+        code = {name: of_module(source) for name, source in _loaded.items() if counts(name)}
+        files = {name: of_file(name, content, code) for name, content in _read.items()}
+        there = [name for name in OTHERS if name in sys.modules]
+        return {MIME: {"modules": code, "files": files, "versions": versions(there)}}
+
+
+def library_digest() -> str:
+    """Digest the whole of the library and of the experiments, as this kernel sees them."""
+    seen = _snapshot or {name: (path, path.read_bytes()) for name, path in modules().items()}
+    parts = [
+        f"{name} {of_module(source)}"
+        for name, (_, source) in sorted(seen.items())
+        if not name.startswith("signalbook")
+    ]
+    return text_digest("\n".join(parts))
+
+
+class _Loader(SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        source = _loaded[fullname] = _snapshot[fullname][1]
+        return self.source_to_code(source, self.get_filename(fullname))
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname not in _snapshot:
+            return None
+        file = str(_snapshot[fullname][0])
+        return spec_from_file_location(fullname, file, loader=_Loader(fullname, file))
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    """Keep what the project's packages read beside their code, as it was when they read it."""
+    if event != "open" or not isinstance(arguments[0], str):
+        return
+    name = arguments[0].removeprefix(f"{SOURCES}{os.sep}")
+    if name == arguments[0] or name.split(os.sep)[0] not in PACKAGES:
+        return
+    name = name.replace(os.sep, "/")
+    if not name.endswith((".py", ".pyc")) and counts(name) and name not in _read:
+        _read[name] = b""  # opened here once more: noted already
+        path = Path(arguments[0])
+        if path.is_file():
+            _read[name] = path.read_bytes()
