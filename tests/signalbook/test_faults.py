@@ -1,0 +1,104 @@
+"""Builds that end cleanly: no process outlives them, no fault is silent, blamed or spread."""
+
+import fcntl
+import os
+import signal
+import time
+
+import psutil
+import pytest
+
+from signalbook import build
+from signalbook.project import Project
+
+A, B = "orthogonality/a", "kernels/b"
+
+SLEEPS = """
+import os, pathlib, time
+pathlib.Path("kernel").write_text(str(os.getpid()))
+time.sleep(300)
+"""
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert condition()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_a_build(book, number):
+    book.chapter(A, "ORTH-X1", code=SLEEPS)
+    process = book.start("book", "--cores", "1")
+    kernel = book.root / "kernel"
+    wait_for(lambda: kernel.is_file() and kernel.read_text())
+    below = psutil.Process(process.pid).children(recursive=True)
+    assert int(kernel.read_text()) in [child.pid for child in below]
+    os.kill(process.pid, number)
+    output = process.communicate(timeout=30)[0]
+    assert number == signal.SIGKILL or "stopped; what is finished stays" in output
+    wait_for(lambda: not any(child.is_running() for child in below), seconds=10)
+
+
+def test_an_exception_while_watching_ends_the_engine(book, monkeypatch):
+    book.chapter(A, "ORTH-X1", code=SLEEPS)
+    project = Project(book.root)
+
+    def fail(watch):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(build._Watch, "look", fail)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # those of the tests stay
+    with pytest.raises(ZeroDivisionError):
+        build.build(project, "fast", 1)
+    with (project.build / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises where the engine holds it
+
+
+@pytest.mark.parametrize("cores", ["0", "-2"])
+def test_cores(book, cores):
+    book.chapter(A, "ORTH-X1")
+    assert f"CORES must be 1 or more, got {cores}" in book.run("book", "--cores", cores, code=1)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import sys\nsys.exit(0)", "the chapter ended before its last cell"),
+        ("import os\nos._exit(3)", "the kernel ended by itself, with exit code 3"),
+        ("import os\nos.kill(os.getpid(), 11)", "the kernel was ended by SIGSEGV"),
+        ("for _ in range(12):\n    print('x' * 1_000_000)", "its outputs exceed 10 MB"),
+    ],
+)
+def test_how_a_chapter_ends_is_said(book, code, message):
+    book.chapter(A, "ORTH-X1", code=code)
+    output = book.run("chapter", A, code=1)
+    assert f"{A} failed: {message}" in output
+    assert code.splitlines()[-1] in output
+
+
+def test_broken_chapters_are_named_and_the_others_go_on(book):
+    book.chapter(A, "ORTH-X1")
+    broken = {
+        "kernels/front": ("  time_limit:", "  time_limit: [", "front.md is not a MyST notebook"),
+        "kernels/list": ("    ID: holds", "    - ID", "'settles' must be a mapping, got ['ID']"),
+        "kernels/cell": (":tags: [parameters]\n", "", "has 0 cells tagged `parameters`"),
+        "kernels/syntax": ("values = ", "values = = ", "SyntaxError: invalid syntax"),
+    }
+    for name, (old, new, _) in broken.items():
+        path = book.chapter(name, "ID")
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+    book.chapter(B, "KER-E5.1")
+    profile = book.root / "profiles" / "fast" / f"{B}.yml"
+    profile.parent.mkdir()
+    profile.write_text("runs = 5\n")
+
+    output = book.run("book", "--cores", "2", code=1)
+    messages = {name: message for name, (_, _, message) in broken.items()}
+    for name, message in (messages | {B: "expected `name: value  # reason`"}).items():
+        (told,) = [line for line in output.splitlines() if line.startswith(f"WRONG  {name}: ")]
+        assert message in told
+    assert [entry["chapter"] for entry in book.ledger()] == [A]
+    assert "Chapter list" in book.page("kernels/list")
