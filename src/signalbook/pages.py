@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from signalbook import cards
+from signalbook.errors import BookError
 from signalbook.inventory import DOCUMENTS, KINDS, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
@@ -199,7 +200,10 @@ def _costs(project: Project, titles: Mapping[str, str]) -> str:
     """How large the runs are; times differ between machines and stay out of the pages."""
     lines = ["| chapter | values reduced by the profile |", "| --- | --- |"]
     for chapter, title in titles.items():
-        changes = read_profile(project.profile("fast", chapter))
+        try:
+            changes = read_profile(project.profile("fast", chapter))
+        except BookError:
+            continue  # the chapter's own page says what is wrong
         values = ", ".join(f"`{n} = {show(c.value)}`" for n, c in changes.items()) or "none"
         lines.append(f"| [{title}](../chapters/{chapter}) | {values} |")
     return "\n".join(lines) + "\n"

@@ -36,9 +36,7 @@ def test_a_killed_run_goes_on_and_cleans_up(book):
     checkpoints = book.root / "_build" / "checkpoints" / A
     assert "exit code 1" in book.run("chapter", A, code=1)
     assert len(list(checkpoints.rglob("net.pt"))) == 1
-    assert "exit code 1" in book.run(
-        "chapter", A, "--set", "runs=7", code=1
-    )
+    assert "exit code 1" in book.run("chapter", A, "--set", "runs=7", code=1)
     assert len(list(checkpoints.rglob("net.pt"))) == 2, "other values, another checkpoint"
     assert "holds" in book.run("chapter", A)
     assert not checkpoints.exists()
