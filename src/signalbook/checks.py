@@ -122,7 +122,7 @@ def at_most_one(statement: Statement, *, over: Iterable[Point], modelled: bool =
             "failures": show(len(bad)),
         },
         error=sum(entry.error for entry in found) if modelled else None,
-        escape=float(np.prod([entry.passing for entry in found])) if modelled else None,
+        escape=_doubt(found) if modelled else None,
         failing=bad,
         witness=lambda point: _witness(statement, point, found_false_by=_inequality),
     )
@@ -458,9 +458,17 @@ def _inequality(case: Case) -> _Found:
     return _Found(
         ratio,
         error=float(stats.t.sf(margin - quantile, freedom)) if margin > quantile else LEVEL,
-        passing=float(stats.t.cdf(margin - quantile, freedom)),
         p_value=float(stats.t.cdf(margin, freedom)),
     )
+
+
+def _doubt(found: Sequence[_Found]) -> float:
+    """How far chance alone explains that a bound does not pass: the p-value of the clearest point.
+
+    An interval that reaches beyond the bound, around a mean below it, refutes nothing.
+    """
+    chances = [f.passing if f.p_value is None else f.p_value for f in found]
+    return float(min(1.0, len(chances) * min(chances)))
 
 
 def _over(left: Any, right: Any) -> Any:

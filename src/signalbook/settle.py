@@ -138,6 +138,11 @@ def settle(
         "counterexample": None,
     }
     if not printed.passed and repaired is not None and repaired.passed:
+        if printed.escape is not None and printed.escape > LEVEL:
+            raise NoPower(
+                f"{id}: chance may explain the failure (probability {printed.escape:.2g}): take "
+                f"more runs. {printed.measured}"
+            )
         if severity not in SEVERITIES or not repair:
             raise NoPower(f"{id} fails: say repair= and severity= (one of {', '.join(SEVERITIES)})")
         witness, size_seen = _counterexample(printed, seen_from)

@@ -140,6 +140,26 @@ def test_a_random_left_side_needs_its_interval_below():
     assert clear.error < checks.LEVEL
 
 
+def test_an_interval_that_reaches_beyond_a_bound_refutes_nothing():
+    """The mean lies below the bound, too near for these runs: rejected, but by luck."""
+    runs = np.random.default_rng(0).normal(1, 1, 100)
+    check = checks.at_most_one(lambda bound=3.0: Case(runs, bound), over=[{}])
+    near, clear = (check.rival(lambda b=b: Case(runs, b)) for b in (1.2, 0.2))
+    assert not near.passed
+    assert near.escape > 0.5
+    assert not clear.passed
+    assert clear.escape < checks.LEVEL
+
+
+def test_a_print_is_not_drawn_again():
+    """Their sampling error widens the tolerance; only ours changes from draw to draw."""
+    runs = np.random.default_rng(0).normal(0, 1, 10_000)
+    check = checks.near(runs, 0.0, reading=0, their_runs=20)
+    assert not check.rival(1.5).passed
+    assert check.rival(1.5).escape < checks.LEVEL
+    assert check.rival(1.0).passed
+
+
 def test_orders_are_paired_where_runs_are():
     """The same runs under two treatments: a small gain is seen through a large spread."""
     base = np.random.default_rng(0).normal(0, 100, 30)

@@ -142,3 +142,15 @@ def test_text_is_escaped_in_cards():
     assert "<script>" not in html
     assert "a &lt; b" in html
     assert r"\(x &lt; y\)" in html
+
+
+def test_a_failure_that_chance_explains_is_none():
+    """The interval of the mean reaches beyond the bound; the mean does not."""
+    unsure = at_most_one(lambda: Case(RUNS, RUNS.mean() + 0.01), over=[{}])
+    surely = at_most_one(lambda: Case(RUNS, RUNS.mean() - 0.2), over=[{}])
+    mended = at_most_one(lambda: Case(RUNS, 2.0), over=[{}])
+    options = {"repaired": mended, "repair": "two", "severity": "constant"}
+    options |= {"rivals": {"half": lambda: Case(RUNS, 0.5)}}
+    assert claim(surely, **options)["verdict"] == "fails as printed"
+    with pytest.raises(NoPower, match="chance may explain the failure"):
+        claim(unsure, **options)
