@@ -16,6 +16,7 @@ from signalprop.limits.closed import (
     Ramp,
     Series,
     Sinh,
+    Step,
     angle_minus_sine,
     angle_of,
     horner,
@@ -161,5 +162,14 @@ def test_the_slope_of_relu_keeps_its_digits_near_minus_one(exponent):
 
 def test_no_way_from_1_is_no_way():
     """Also for jumps, whose two angles are both zero there."""
-    for kernel in (Arcsine(1.0), Arcsine(1.0, 0.25), Arcsine(0.5), Ramp(1.0)):
+    for kernel in (Arcsine(1.0), Step(), Arcsine(0.5), Ramp()):
         assert float(kernel.complement(torch.zeros(1, dtype=torch.float64))) == 0
+
+
+def test_whole_is_the_form_with_its_constant():
+    """``E relu(a X) = a / sqrt(2 pi)`` and ``E step(X) = 1/2``, squared."""
+    rho = torch.linspace(-1, 1, 11, dtype=torch.float64)
+    for kernel, constant in ((Ramp(kink=1.7), 1.7**2 / (2 * math.pi)), (Step(), 0.25)):
+        torch.testing.assert_close(kernel.whole(rho), kernel.centered(rho) + constant)
+        near = torch.tensor([-1 + 1e-9], dtype=torch.float64)
+        assert 0 < float(kernel.whole(near)) < 1e-4

@@ -94,6 +94,12 @@ def test_multipliers_are_derivatives_of_the_exact_map(phi, n):
         np.testing.assert_allclose(recentre @ change @ recentre, multiplier * direction, atol=1e-6)
 
 
+def test_small_batches_have_no_pairs_to_move_and_two_points_forget_all():
+    two, three = (gram_fixed_point(activations.tanh, n) for n in (2, 3))
+    assert (two.multiplier_points, two.multiplier_pairs, two.contraction) == (0, 0, 0)
+    assert three.multiplier_pairs == 0 < three.multiplier_points
+
+
 def test_other_directions_are_forgotten_at_once():
     gram = gram_fixed_point(activations.tanh, 4).matrix()
     v = np.array([0.1, -0.02, 0.05, 0.0])
