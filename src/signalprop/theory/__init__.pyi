@@ -147,6 +147,9 @@ from .meanfield.convergence import (
     mf_theorem_b_6 as mf_theorem_b_6,
 )
 from .orthogonality.contraction import (
+    constant_of_lemma_7 as constant_of_lemma_7,
+)
+from .orthogonality.contraction import (
     constant_of_lemma_8 as constant_of_lemma_8,
 )
 from .orthogonality.contraction import (
@@ -172,6 +175,9 @@ from .orthogonality.contraction import (
 )
 from .orthogonality.contraction import (
     orth_stability as orth_stability,
+)
+from .orthogonality.contraction import (
+    orth_stability_repaired as orth_stability_repaired,
 )
 from .orthogonality.contraction import (
     orth_theorem_5 as orth_theorem_5,

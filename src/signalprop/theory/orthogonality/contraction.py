@@ -16,6 +16,7 @@ import torch
 from signalprop.limits.spectrum_maps import expected_spectrum
 
 __all__ = [
+    "constant_of_lemma_7",
     "constant_of_lemma_8",
     "one_step_variance",
     "orth_a1_violation",
@@ -25,6 +26,7 @@ __all__ = [
     "orth_lemma_8",
     "orth_lemma_9",
     "orth_stability",
+    "orth_stability_repaired",
     "orth_theorem_5",
 ]
 
@@ -50,6 +52,23 @@ def orth_lemma_4_sharp(vhat: Any, n: int) -> Any:
     0.7071
     """
     return np.sqrt(n * (n - 1)) * np.asarray(vhat, dtype=float)[()]
+
+
+def constant_of_lemma_7(n: Any) -> Any:
+    """Return ``1 - 1/n``, which may stand for the 1 in the noise ``1/sqrt d`` of ORTH Thm. 5.
+
+    Its square may stand for the 1 in ``1/d``, the bound of ORTH Lemma 7: then two orthogonal
+    samples attain it.
+
+    Why it is right: ``X = C - E C`` is symmetric and has trace 0, as C has trace 1. Its smallest
+    eigenvalue is therefore at least ``-sqrt((n - 1) / n) ||X||_F`` (the others make up for it, and
+    n - 1 equal ones do so with the smallest norm), that of C at least ``p_n`` less as much. The
+    mean square of ``||X||_F`` is at most ``(1 - 1/n) / d``, see :func:`one_step_variance`.
+
+    >>> constant_of_lemma_7(2), constant_of_lemma_7(4)
+    (0.5, 0.75)
+    """
+    return 1 - 1 / n
 
 
 def constant_of_lemma_8(n: Any) -> Any:
@@ -79,9 +98,8 @@ def orth_lemma_8(vhat: Any, n: int, constant: float = PRINTED) -> Any:
 def orth_theorem_5(vhat: Any, n: int, d: Any, constant: float = PRINTED, noise: float = 1.0) -> Any:
     """Return the bound of ORTH Thm. 5 on the mean of vhat one layer on: contraction plus noise.
 
-    ``(1 - constant (1/n - vhat)) vhat + noise / sqrt d``, printed with the constants 2/3 and 1.
-    The proof supports :func:`constant_of_lemma_8` and ``sqrt(1 - 1/n)`` too, since
-    :func:`one_step_variance` is at most ``(1 - 1/n) / d``.
+    ``(1 - constant (1/n - vhat)) vhat + noise / sqrt d``, printed with the constants 2/3 and 1. It
+    holds with :func:`constant_of_lemma_8` and :func:`constant_of_lemma_7` as well.
 
     >>> round(float(orth_theorem_5(0.25, 2, 100)), 4)
     0.3083
@@ -99,6 +117,24 @@ def orth_stability(vhat: Any, depth: Any, d: Any) -> Any:
     1.25
     """
     return 3 * np.asarray(vhat, dtype=float) / (2 * np.asarray(depth)) + 3 / (2 * np.sqrt(d))
+
+
+def orth_stability_repaired(vhat: Any, depth: Any, n: int, d: Any) -> Any:
+    """Return what ORTH Thm. 5, summed over the layers ``0..depth``, gives for ORTH App. B.1.
+
+    ``(n + 2) / (2 n) (vhat / depth + (1 + 1 / depth) (1 - 1/n) / sqrt d)``, below
+    :func:`orth_stability` for every n > 1. Here ``vhat`` is ``1/n - sigma_n^2 / ||H_0||_F^2``.
+
+    Why it is right: one layer gives ``E vhat(H_{k+1}) - vhat(H_k) <= -c a_k + noise / sqrt d`` with
+    the summand ``a_k`` and the constants of Lemmas 8 and 7. Add this up over ``k = 0..depth``, drop
+    ``a_0 >= 0`` and ``vhat(H_{depth+1}) >= 0``, divide by ``c depth``.
+
+    >>> float(orth_stability_repaired(0.5, 1, 2, 16))
+    0.75
+    """
+    vhat, depth = np.asarray(vhat, dtype=float), np.asarray(depth, dtype=float)
+    noise = constant_of_lemma_7(n) / np.sqrt(d)
+    return (vhat / depth + (1 + 1 / depth) * noise) / constant_of_lemma_8(n)
 
 
 def one_step_variance(spectrum: Any, d: Any) -> Any:

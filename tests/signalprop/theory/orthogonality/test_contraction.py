@@ -110,6 +110,35 @@ def test_lemma_10_is_the_product_of_one_factor_for_each_entry(n):
     assert float(theory.orth_lemma_10(*point, n)) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_constant_of_lemma_7_bounds_the_noise_of_orthogonal_samples(n):
+    """Attained in the mean square by two samples, and not by a third for three and five."""
+    rows = STREAM.numpy("lemma 7", n).standard_normal((4000, 30, n))
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    squares = 30 * (1 / n - np.linalg.eigvalsh(rows.mT @ rows / 30)[:, 0]) ** 2
+    error, bound = 6 * squares.std() / np.sqrt(len(squares)), theory.constant_of_lemma_7(n) ** 2
+    assert bound / 3 - error < squares.mean() < bound + error
+    if n == 2:
+        assert squares.mean() > bound - error
+
+
+def test_repaired_stability_is_the_sum_of_theorem_5():
+    """A path on which every layer is an equality of Thm. 5 with the constants of the lemmas."""
+    n, d, depth, v0 = 3, 90_000, 40, 0.3
+    contraction, noise = theory.constant_of_lemma_8(n), theory.constant_of_lemma_7(n)
+    v = [v0]
+    for _ in range(depth):
+        v.append(theory.orth_theorem_5(v[-1], n, d, contraction, noise))
+    path = np.array(v)
+    summands = path * (1 / n - path)
+    dropped = summands[0] + theory.orth_theorem_5(path[-1], n, d, contraction, noise) / contraction
+    bound = theory.orth_stability_repaired(v0, depth, n, d)
+    assert summands[1:].mean() == pytest.approx(bound - dropped / depth, rel=1e-12)
+    for n in range(2, 30):
+        repaired = theory.orth_stability_repaired([0.0, 1 / n], [[1], [50]], n, d)
+        assert np.all(repaired < theory.orth_stability([0.0, 1 / n], [[1], [50]], d))
+
+
 def test_lemma_9_against_closed_forms():
     mean = float(np.e * exp1(1.0))  # of 1 / (1 + E), E exponential
 
