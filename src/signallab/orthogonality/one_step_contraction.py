@@ -27,11 +27,11 @@ from signalprop.random import Stream
 __all__ = [
     "contraction_curve",
     "lemma_4",
+    "lemma_6",
     "lemma_7",
     "next_grams",
     "noise_by_batch",
     "points",
-    "squared_deviations",
     "stability",
     "stability_points",
     "theorem_5",
@@ -66,12 +66,12 @@ def points(
     """Return points for :func:`theorem_5`: spectra, widths and squared norms of H.
 
     For every n: ``count`` varied spectra and a nearly flat one, of norm 1, at widths of
-    ``multiples`` of n, ``wide`` and infinity; and the first n unit vectors, whose squared norm is
-    n, at the finite widths.
+    ``multiples`` of n, ``wide`` and infinity; and, at the finite widths, orthogonal samples whose
+    squared norm is 1.5, and n (as that of the first n unit vectors).
 
     >>> some = points([2], [1], 8, 4, Stream(0))
-    >>> len(some), some[11]
-    (16, {'spectrum': (0.5, 0.5), 'width': 8, 'squared_norm': 2})
+    >>> len(some), some[13]
+    (18, {'spectrum': (0.5, 0.5), 'width': 8, 'squared_norm': 2})
     """
     found: list[dict[str, Any]] = []
     for n in batches:
@@ -79,7 +79,7 @@ def points(
         flat = (1 / n,) * n
         spectra = [*map(tuple, sp.spectra.varied(n, count, stream).tolist()), _nearly_flat(n)]
         places = [(s, d, 1) for s, d in product(spectra, widths)]
-        places += [(flat, d, n) for d in widths]
+        places += [(flat, d, norm) for norm in (1.5, n) for d in widths]
         # Not the flat one: both sides would be 0 in the limit, and rounding would decide.
         places += [(s, math.inf, 1) for s in spectra if s != flat]
         found += [{"spectrum": s, "width": d, "squared_norm": norm} for s, d, norm in places]
@@ -167,16 +167,20 @@ def lemma_4(
     return Case(gap, constant(n) * vhat[resolved], words=f"{n} samples")
 
 
-def squared_deviations(spectrum: Spectrum, width: int, draws: int, stream: Stream) -> Floats:
-    """Return ``width ||C - diag(p)||_F^2`` for the next Gram matrices C, ``(draws,)``: Lemma 6.
+def lemma_6(spectrum: Spectrum, width: int, *, draws: int, stream: Stream) -> Case:
+    """Return ORTH Lemma 6: ``||C - diag(p)||_F^2`` for the next Gram matrices C, against 1/width.
 
-    >>> float(squared_deviations((0.5, 0.5), 16, 1000, Stream(0)).mean().round(1))
+    >>> case = lemma_6((0.5, 0.5), 16, draws=1000, stream=Stream(0))
+    >>> float((16 * case.left.mean()).round(1))
     0.5
     """
     c = next_grams(spectrum, width, draws, stream)
     mean = np.diag(theory.expected_spectrum(spectrum))
-    result: Floats = width * ((c - mean) ** 2).sum(axis=(1, 2))
-    return result
+    return Case(
+        left=((c - mean) ** 2).sum(axis=(1, 2)),
+        right=1 / width,
+        words=f"{len(spectrum)} samples, width {width}",
+    )
 
 
 def noise_by_batch(batches: Iterable[int], width: int, draws: int, stream: Stream) -> pd.DataFrame:

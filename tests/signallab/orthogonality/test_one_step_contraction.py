@@ -78,7 +78,7 @@ def test_points_have_the_norms_and_widths_they_say():
         assert spectrum.sum() == pytest.approx(1, abs=1e-12)
         assert np.all(np.diff(spectrum) <= 0)
     assert {p["width"] for p in found if len(p["spectrum"]) == 4} == {4, 12, 50, math.inf}
-    assert {p["squared_norm"] for p in found if len(p["spectrum"]) == 4} == {1, 4}
+    assert {p["squared_norm"] for p in found if len(p["spectrum"]) == 4} == {1, 1.5, 4}
     assert not [p for p in found if p["width"] == math.inf and len(set(p["spectrum"])) == 1]
 
 
@@ -116,10 +116,11 @@ def test_lemma_4_from_batches(n):
 
 
 @pytest.mark.parametrize("width", [3, 20])
-def test_squared_deviations_have_the_exact_mean(width):
-    runs = lab.squared_deviations(SKEWED, width, 5000, STREAM)
-    exact = width * theory.one_step_variance(SKEWED, width)
-    assert abs(runs.mean() - exact) < 6 * runs.std() / np.sqrt(len(runs))
+def test_lemma_6_has_the_exact_mean(width):
+    case = lab.lemma_6(SKEWED, width, draws=5000, stream=STREAM)
+    exact = theory.one_step_variance(SKEWED, width)
+    assert abs(case.left.mean() - exact) < 6 * case.left.std() / np.sqrt(5000)
+    assert case.right == pytest.approx(1 / width)
 
 
 def test_noise_by_batch_for_two_samples_at_a_large_width():
