@@ -78,6 +78,7 @@ def points(
         widths = [*(m * n for m in multiples), wide]
         flat = (1 / n,) * n
         spectra = [*map(tuple, sp.spectra.varied(n, count, stream).tolist()), _nearly_flat(n)]
+        places: list[tuple[Spectrum, float, float]]
         places = [(s, d, 1) for s, d in product(spectra, widths)]
         places += [(flat, d, norm) for norm in (1.5, n) for d in widths]
         # Not the flat one: both sides would be 0 in the limit, and rounding would decide.
