@@ -170,3 +170,9 @@ def test_fixed_points_of_standardized_activations_are_exactly_zero_and_the_ends(
     """What rounding leaves of kappa(0) must not hide the root at 0, nor make another."""
     points = KernelMap(phi.standardized()).fixed_points()
     assert [p.value for p in points if abs(p.value) < 1] == [0.0]
+
+
+def test_a_point_that_is_sent_to_the_fixed_point_is_in_its_basin():
+    """kappa = (1 + r^2) / 2 sends -1 to 1, which attracts."""
+    basin = KernelMap.from_series([0.5, 0.0, 0.5]).basin()
+    assert (basin.low, basin.high, basin.closed_low, basin.closed_high) == (-1, 1, True, True)
