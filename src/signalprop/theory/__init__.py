@@ -1,6 +1,7 @@
 """Bounds, rates and closed forms of the documents, named after their statements.
 
-They know nothing of the simulators: tests introduce the one to the other.
+One folder a document; what a document reduces to a recursion at infinite width calls
+`signalprop.limits`. They know nothing of the simulators: tests introduce the one to the other.
 """
 
 from signalprop._lazy import reexports
