@@ -27,17 +27,25 @@ def wait_for(condition, seconds=60):
     assert condition()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_a_build(book, number):
+@pytest.mark.parametrize(
+    ("target", "number", "said"),
+    [
+        ("build", signal.SIGTERM, "stopped; what is finished stays"),
+        ("build", signal.SIGINT, "stopped; what is finished stays"),
+        ("build", signal.SIGKILL, "started"),
+        ("engine", signal.SIGKILL, "error: Snakemake failed"),
+    ],
+)
+def test_nothing_outlives_a_build(book, target, number, said):
     book.chapter(A, "ORTH-X1", code=SLEEPS)
     process = book.start("book", "--cores", "1")
     kernel = book.root / "kernel"
     wait_for(lambda: kernel.is_file() and kernel.read_text())
     below = psutil.Process(process.pid).children(recursive=True)
     assert int(kernel.read_text()) in [child.pid for child in below]
-    os.kill(process.pid, number)
-    output = process.communicate(timeout=30)[0]
-    assert number == signal.SIGKILL or "stopped; what is finished stays" in output
+    (engine,) = psutil.Process(process.pid).children()
+    os.kill(process.pid if target == "build" else engine.pid, number)
+    assert said in process.communicate(timeout=30)[0]
     wait_for(lambda: not any(child.is_running() for child in below), seconds=10)
 
 
