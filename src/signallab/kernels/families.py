@@ -17,8 +17,9 @@ import numpy as np
 
 import signalprop as sp
 from signallab.case import Case
+from signalprop._arrays import Floats
 from signalprop.activations import Activation
-from signalprop.kernels import spectra
+from signalprop.limits import power_series
 
 __all__ = [
     "ACTIVATIONS",
@@ -34,7 +35,6 @@ __all__ = [
     "written",
 ]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 #: Of starts ``(s, 1, ..)``, layers ``(l,)`` and a map: what bounds ``|rho_l - rho*|``.
 Bound = Callable[[Any, Any, sp.KernelMap], Any]
 
@@ -108,8 +108,8 @@ def maps(case: int, series: int, largest_order: int, seed: Any) -> dict[str, sp.
     """
     stream = sp.random.as_stream(seed)
     batches = {
-        "random series": spectra.random_spectra(series, largest_order, stream.child("series")),
-        "pairs of orders": spectra.pair_spectra(
+        "random series": power_series.random_series(series, largest_order, stream.child("series")),
+        "pairs of orders": power_series.pair_series(
             [1, 2, 3, 5, 10, 30, 100], [0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999]
         ),
     }
@@ -135,7 +135,7 @@ def _brought(weights: Floats, case: int, share: Floats) -> Floats:
         return weights
     excess = weights @ np.arange(weights.shape[1]) - 1
     slope: Any = {2: share, 3: 1.0, 4: 1 + share * excess}[case]
-    return spectra.with_constant(weights, slope)
+    return power_series.with_constant(weights, slope)
 
 
 @dataclass(frozen=True, eq=False)

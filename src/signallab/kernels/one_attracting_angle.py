@@ -11,6 +11,7 @@ import pandas as pd
 import signalprop as sp
 from signallab.case import Case
 from signallab.kernels.families import shifted
+from signalprop._arrays import Floats
 from signalprop.activations import Activation
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "with_mean",
 ]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Map = Callable[[Any], Any]
 
 # An even number of points, so that 0, where centred maps have their root, lies between two.
@@ -111,16 +111,17 @@ def never_negative(name: str, function: Map, complement: Map | None = None) -> C
     return Case(np.array(left, dtype=float), np.ones(2), words=name)
 
 
-def fixed_by(name: str, phi: Activation, starts: Any, depth: int) -> Case:
-    """KER Remark 5.13: cosines that ``depth`` layers leave where they are, ``left`` and ``right``.
+def fixed_by(name: str, phi: Activation, starts: Any) -> Case:
+    """KER Remark 5.13: cosines that a layer leaves where they are, after (left) and before (right).
+
+    One layer is enough; more would multiply rounding by the slope, 1.8 for the cube, each.
 
     >>> A = sp.activations
-    >>> fixed_by("cube", A.cube, [-1.0, 1.0], 10).left
+    >>> fixed_by("cube", A.cube, [-1.0, 1.0]).left
     array([-1.,  1.])
     """
     start = np.asarray(starts, dtype=float)
-    after = sp.KernelMap(phi.normalized()).iterate(start, depth)[..., -1]
-    return Case(np.asarray(after), start, words=name)
+    return Case(sp.KernelMap(phi.normalized())(start), start, words=name)
 
 
 def with_mean(phi: Activation, means: Floats) -> pd.DataFrame:

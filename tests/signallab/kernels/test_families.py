@@ -5,7 +5,7 @@ import pytest
 
 import signalprop as sp
 from signallab.kernels import families
-from signalprop.kernels import quadrature
+from signalprop.limits import quadrature
 
 
 @pytest.mark.parametrize("case", [1, 2, 3, 4])

@@ -56,7 +56,7 @@ def test_never_negative_sees_a_negative_point():
 
 
 def test_fixed_by():
-    cube = lab.fixed_by("cube", A.cube, [-1, 0.5, 1], 1)
+    cube = lab.fixed_by("cube", A.cube, [-1, 0.5, 1])
     np.testing.assert_allclose(cube.left, [-1, (9 * 0.5 + 6 * 0.125) / 15, 1], rtol=1e-14)
     np.testing.assert_array_equal(cube.right, [-1, 0.5, 1])
 
