@@ -69,8 +69,8 @@ BY_HAND: Mapping[int, Mapping[str, list[float]]] = {
 }
 
 NEAR_ENDS = np.array([1e-8, 1e-6, 1e-4, 1e-2])
-#: Starts in (-1, 1), as close to both ends as 1e-8.
-STARTS: Floats = np.concatenate([NEAR_ENDS - 1, np.linspace(-0.95, 0.95, 33), 1 - NEAR_ENDS])
+#: Starts in (-1, 1), as close to both ends as 1e-8; not 0, from which a mean of 1e-17 would move.
+STARTS: Floats = np.concatenate([NEAR_ENDS - 1, np.linspace(-0.95, 0.95, 34), 1 - NEAR_ENDS])
 ROUNDING = 1e-14  # of a distance to a fixed point that is neither 0 nor 1
 
 
@@ -153,6 +153,25 @@ class Trial:
     kernel: sp.KernelMap
     starts: Floats
     depth: int
+    case: int = 1
+
+    @property
+    def hypotheses(self) -> dict[str, bool]:
+        """What KER Theorem 5.11 supposes in this case, and whether it is so, of all maps."""
+        k = self.kernel
+        mean, slope = np.asarray(k(0.0)), np.asarray(k.derivative(1.0))
+        of_case = {
+            1: {"κ(0) = 0": mean <= 1e-15},
+            2: {"κ(0) > 0": mean > 1e-15, "κ′(1) < 1": slope < 1 - 1e-11},
+            3: {"κ(0) > 0": mean > 1e-15, "κ′(1) = 1": abs(slope - 1) <= 1e-11},
+            4: {"κ(0) > 0": mean > 1e-15, "κ′(1) > 1": slope > 1 + 1e-11},
+        }
+        common = {
+            "κ(1) = 1": abs(np.asarray(k(1.0)) - 1) < 1e-12,
+            "not linear": np.asarray(k.nonlinearity) > 0,
+            "−1 < ρ₀ < 1": abs(self.starts) < 1,
+        }
+        return {name: bool(np.all(true)) for name, true in (common | of_case[self.case]).items()}
 
     @cached_property
     def distances(self) -> Floats:
@@ -181,17 +200,17 @@ class Trial:
         return Case(
             float(left[place]),
             float(right[place]),
+            self.hypotheses,
             words=f"{self.name}{number} from {written(self.starts[place[0]])} in layer "
             f"{place[-1] + 1}",
             where={"layer": int(place[-1]) + 1, "start": float(self.starts[place[0]])},
         )
 
 
-def trials(
-    members: Mapping[str, sp.KernelMap], depth: int, starts: Floats = STARTS
-) -> dict[str, Trial]:
-    """Return a trial of each member, by name."""
-    return {name: Trial(name, kernel, starts, depth) for name, kernel in members.items()}
+def trials(case: int, series: int, largest_order: int, depth: int, seed: Any) -> dict[str, Trial]:
+    """Return a trial from :data:`STARTS` of each member of a case (:func:`maps`), by name."""
+    members = maps(case, series, largest_order, seed)
+    return {name: Trial(name, kernel, STARTS, depth, case) for name, kernel in members.items()}
 
 
 def column(value: Any) -> Any:
@@ -207,9 +226,9 @@ def written(start: float) -> str:
     """Return a start as text, by its distance from the nearer end if that is small.
 
     >>> written(0.5), written(1 - 1e-8), written(-0.9999)
-    ('ρ₀ = 0.5', '1 − ρ₀ = 1e-08', '1 + ρ₀ = 1e-04')
+    ('ρ₀ = 0.5', '1 − ρ₀ = 10⁻⁸', '1 + ρ₀ = 10⁻⁴')
     """
-    gap = 1 - abs(start)
-    if gap > 0.02:
+    power = np.log10(1 - abs(start))
+    if abs(power - round(power)) > 1e-6:
         return f"ρ₀ = {start:.3g}".replace("-", "−")
-    return f"1 {'−' if start > 0 else '+'} ρ₀ = {gap:.0e}"
+    return f"1 {'−' if start > 0 else '+'} ρ₀ = 10⁻{'⁰¹²³⁴⁵⁶⁷⁸⁹'[-round(power)]}"

@@ -41,6 +41,7 @@ def test_a_trial_finds_the_worst_place():
     assert case.left == pytest.approx(0.512**3)
     assert case.right == 0.01
     assert case.words == "powers (number 2) from ρ₀ = −0.8 in layer 2"
+    assert all(case.hypotheses.values())
 
 
 def test_rounding_is_taken_off_inside_only():
@@ -49,3 +50,14 @@ def test_rounding_is_taken_off_inside_only():
     assert families.Trial("", inside, np.array([0.5]), 3).against(tiny).left == 0
     at_zero = sp.KernelMap.from_series([0, 0, 1.0])
     assert families.Trial("", at_zero, np.array([1e-9]), 1).against(tiny).left > 0
+
+
+@pytest.mark.parametrize("case", [1, 2, 3, 4])
+def test_hypotheses_tell_the_cases_apart(case):
+    for other in (1, 2, 3, 4):
+        trials = families.trials(other, 10, 5, 1, seed=2).values()
+        right = [
+            all(families.Trial(t.name, t.kernel, t.starts, 1, case).hypotheses.values())
+            for t in trials
+        ]
+        assert all(right) if other == case else not any(right)
