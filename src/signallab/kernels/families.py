@@ -28,7 +28,7 @@ __all__ = [
     "Bound",
     "Trial",
     "column",
-    "critical",
+    "critical_mean",
     "maps",
     "shifted",
     "trials",
@@ -74,17 +74,17 @@ STARTS: Floats = np.concatenate([NEAR_ENDS - 1, np.linspace(-0.95, 0.95, 34), 1 
 ROUNDING = 1e-14  # of a distance to a fixed point that is neither 0 nor 1
 
 
-def critical(phi: Activation) -> Activation:
-    """Return the activation plus the constant that brings it into case 3, scaled.
+def critical_mean(phi: Activation) -> float:
+    """Return the mean, in standard deviations of the activation, that brings it into case 3.
 
     Standardized, ``phi + c`` has ``kappa'(1) = E phi'^2 / (1 + c^2)``; so ``c^2 = E phi'^2 - 1``.
+    It is infinite for activations with jumps.
 
-    >>> round(float(sp.KernelMap(critical(A.tanh)).derivative(1.0)), 12)
-    1.0
+    >>> round(critical_mean(A.sin) ** 2 + 1, 12)    # coth(1)
+    1.313035285499
     """
-    phi = phi.standardized()
-    excess = float(sp.KernelMap(phi).derivative(1.0)) - 1
-    return shifted(phi, float(np.sqrt(excess)))
+    slope = float(sp.KernelMap(phi.standardized()).derivative(1.0))
+    return float(np.sqrt(slope - 1))
 
 
 def shifted(phi: Activation, constant: float) -> Activation:
@@ -121,7 +121,8 @@ def maps(case: int, series: int, largest_order: int, seed: Any) -> dict[str, sp.
     if case == 3:
         members["|x|"] = sp.KernelMap(A.leaky_relu(-1.0).normalized())
         members |= {
-            f"{f.name} + constant": sp.KernelMap(critical(f)) for f in (A.tanh, A.gelu, A.elu)
+            f"{f.name} + constant": sp.KernelMap(shifted(f.standardized(), critical_mean(f)))
+            for f in (A.tanh, A.gelu, A.elu)
         }
     for name, weights in batches.items():
         share = stream.child(name, case).numpy().random(len(weights))
