@@ -157,14 +157,12 @@ def balance(phi: Activation, mean: float = 1.0, shift: int = 1, order: int = 200
     (1.0, 1.0)
     """
     phi = phi.normalized()
-    slope, length = (
-        quadrature.gaussian_expectation(lambda x, f=f: f(x) ** 2, phi.kinks)
-        for f in (phi.derivative, phi)
-    )
+    slope = quadrature.gaussian_expectation(lambda x: phi.derivative(x) ** 2, phi.kinks)
+    length = quadrature.gaussian_expectation(lambda x: phi(x) ** 2, phi.kinks)
     weights = np.asarray(sp.KernelMap(phi).hermite_coefficients(order)) ** 2
     orders = np.arange(2, order + 1)
     right = 1 + weights[2:] @ (orders - shift) - mean * weights[0]
-    return Case(float(slope / length), float(right), words=phi.name)
+    return Case(slope / length, float(right), words=phi.name)
 
 
 def factors_above(k: sp.KernelMap, points: int = 200) -> pd.DataFrame:

@@ -80,9 +80,9 @@ def fit(path: Floats) -> Fit:
     >>> round(geometric.factor, 12), round(harmonic.power, 3)
     (0.5, 1.0)
     """
-    layers = np.arange(len(path))[len(path) // 2 :]
-    logs = np.log(path[layers])
-    by_depth, geometric = _line(layers * 1.0, logs)
+    layers = np.arange(len(path) // 2, len(path), dtype=np.float64)
+    logs = np.log(path[len(path) // 2 :])
+    by_depth, geometric = _line(layers, logs)
     by_logarithm, power = _line(np.log(layers), logs)
     return Fit(float(np.exp(by_depth)), -by_logarithm, {"geometric": geometric, "power": power})
 

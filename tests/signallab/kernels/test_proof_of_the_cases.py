@@ -1,4 +1,4 @@
-"""Displays of the proof at (1 + 2 rho^2)/3, where all can be written out, and against each other."""
+"""Displays of the proof at (1 + 2 rho^2)/3, where all can be written out by hand."""
 
 import numpy as np
 import pytest
