@@ -59,3 +59,13 @@ def test_tail_is_that_of_the_coefficients(phi, jumps, at):
 def test_tail_refuses_no_coefficients():
     with pytest.raises(ValueError, match="order"):
         theory.hermite_tail(0, [1.0])
+
+
+def test_tail_of_a_jump_and_a_kink_at_a_point():
+    """A jump J leaves ``J^2 p(t) / (pi sqrt K)``, a kink ``1 / (3 K)`` of it; at 0 by default."""
+    for at, density in ((0.0, 0.3989422804014327), (1.5, 0.12951759566589174)):
+        jump = 9 * density / np.pi / 2
+        assert theory.hermite_tail(4, [3.0], at) == pytest.approx(jump)
+        assert theory.hermite_tail(4, [0.0, 3.0], at) == pytest.approx(jump / 12)
+    assert theory.hermite_tail(4, [3.0]) == theory.hermite_tail(4, [3.0], 0.0)
+    assert theory.hermite_tail(1, [1.0]) == pytest.approx(0.3989422804014327 / np.pi)
