@@ -22,6 +22,7 @@ __all__ = [
     "printed_4",
     "rates_of_case_1",
     "repaired",
+    "repaired_1",
     "second_reading",
     "start_that_shows",
 ]
@@ -46,7 +47,9 @@ def contracting(rate: Rate) -> Bound:
     return bound
 
 
+#: KER Eq. 5.7 as printed, and with the rate of Theorem 5.8.
 printed_1 = contracting(lambda k: 1 / k.derivative(1.0))
+repaired_1 = contracting(lambda k: theory.ker_theorem_5_8_alpha(k.derivative(0.0)))
 
 
 def printed_4(start: Any, layer: Any, k: sp.KernelMap) -> Any:

@@ -21,6 +21,11 @@ def test_case_1_as_printed():
     np.testing.assert_allclose(potential(bound), 0.1 / 0.9 / 1.8**LAYERS, rtol=1e-12)
 
 
+def test_case_1_repaired():
+    bound = lab.repaired_1(np.array(-0.1), LAYERS, CUBE)
+    np.testing.assert_allclose(potential(bound), 0.1 / 0.9 / 1.4**LAYERS, rtol=1e-12)
+
+
 def test_case_4_as_printed():
     """alpha is the largest of 2/3, 2/3 and (1/2)/(4/3) = 3/8."""
     bound = lab.printed_4(np.array(-0.9), LAYERS, QUADRATIC)
