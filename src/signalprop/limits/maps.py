@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -113,23 +114,43 @@ class KernelMap:
         """
         return _answer(self._complement, delta, "delta", 0.0)
 
-    def iterate(self, rho: Array | float, depth: int) -> Array:
+    def iterate(self, rho: Array | float, depth: int, layers: Sequence[int] | None = None) -> Array:
         """Return ``rho, kappa(rho), ...`` through ``depth`` layers: ``(..., depth + 1)``.
+
+        With ``layers`` (increasing, from 0 to ``depth``) only those are kept, in memory that does
+        not grow with the depth: ``(..., len(layers))``. See `leap` for depths in the millions.
 
         >>> KernelMap.from_series([0.0, 0.0, 1.0]).iterate(0.5, 2)
         array([0.5   , 0.25  , 0.0625])
         """
         step = lambda r: self._value(r).clamp(-1.0, 1.0)  # noqa: E731
-        return _answer(lambda r: self._path(step, r, depth), rho, "rho", -1.0)
+        return _answer(lambda r: self._path(step, r, depth, layers), rho, "rho", -1.0)
 
-    def iterate_complement(self, delta: Array | float, depth: int) -> Array:
+    def iterate_complement(
+        self, delta: Array | float, depth: int, layers: Sequence[int] | None = None
+    ) -> Array:
         """Return the same in the variable ``delta = 1 - rho``, exact where ``rho`` rounds to 1.
 
         >>> KernelMap.from_series([0.5, 0.5]).iterate_complement(1e-20, 2)
         array([1.0e-20, 5.0e-21, 2.5e-21])
         """
         step = lambda d: self._complement(d).clamp(0.0, 2.0)  # noqa: E731
-        return _answer(lambda d: self._path(step, d, depth), delta, "delta", 0.0)
+        return _answer(lambda d: self._path(step, d, depth, layers), delta, "delta", 0.0)
+
+    def leap(self, rho: Array | float, depth: int) -> np.ndarray[Any, Any]:
+        """Return the distance to the attracting fixed point after ``depth`` layers.
+
+        In the shape of ``rho`` and in a time that grows with ``log(depth)``, see
+        :func:`dynamics.leap`.
+
+        >>> from signalprop.activations import relu
+        >>> gap = KernelMap(relu.normalized()).leap(0.0, 10**6)
+        >>> bool(abs(gap * 10**12 / (9 * np.pi**2 / 2) - 1) < 1e-4)      # the power law of `rate`
+        True
+        """
+        self._check_depth(single=True)
+        distances: np.ndarray[Any, Any] = dynamics.leap(self, rho, depth)
+        return distances
 
     def hermite_coefficients(self, order: int = 200) -> np.ndarray[Any, Any]:
         """Return the Hermite coefficients ``c_0..c_order``, so that ``kappa = sum c_k^2 rho^k``.
@@ -163,13 +184,15 @@ class KernelMap:
         self._check_depth()
         return dynamics.attractor(self)
 
-    def approach(self, rho: Array | float, depth: int) -> np.ndarray[Any, Any]:
+    def approach(
+        self, rho: Array | float, depth: int, layers: Sequence[int] | None = None
+    ) -> np.ndarray[Any, Any]:
         """Return the distance to the attracting fixed point, layer by layer, of each map.
 
         See :func:`dynamics.approach`.
         """
         self._check_depth()
-        distances: np.ndarray[Any, Any] = dynamics.approach(self, rho, depth)
+        distances: np.ndarray[Any, Any] = dynamics.approach(self, rho, depth, layers)
         return distances
 
     def rate(self) -> dynamics.ConvergenceRate:
@@ -201,13 +224,30 @@ class KernelMap:
         offset = torch.where(offset.abs() <= STABLE, torch.zeros_like(offset), offset)
         return offset + self._factor * self._form.complement(delta)
 
-    def _path(self, step: Callable[[Tensor], Tensor], start: Tensor, depth: int) -> Tensor:
+    def _path(
+        self,
+        step: Callable[[Tensor], Tensor],
+        start: Tensor,
+        depth: int,
+        layers: Sequence[int] | None,
+    ) -> Tensor:
         if depth < 0:
             raise ValueError(f"depth must be at least 0, got {depth}")
+        wanted = range(depth + 1) if layers is None else list(layers)
+        if (
+            not len(wanted)
+            or any(not 0 <= one <= depth for one in (wanted[0], wanted[-1]))
+            or any(one >= after for one, after in itertools.pairwise(wanted))
+        ):
+            raise ValueError(f"layers must be increasing and lie in 0..{depth}, got {layers}")
         self._check_depth(affine=True)
-        path = [start + torch.zeros_like(self._constant, device=start.device)]
-        for _ in range(depth):
-            path.append(step(path[-1]))
+        state, layer = start + torch.zeros_like(self._constant, device=start.device), 0
+        path = []
+        for one in wanted:
+            for _ in range(one - layer):
+                state = step(state)
+            layer = one
+            path.append(state)
         return torch.stack(path, dim=-1)
 
     def _check_depth(self, single: bool = False, affine: bool = False) -> None:
@@ -217,6 +257,8 @@ class KernelMap:
                 f"{self.name} must have kappa(1) = E phi(X)^2 = 1 to be iterated, got "
                 f"{self._at_one.tolist()}: take .normalized()"
             )
+        if isinstance(self._form, Series) and bool((self._form.weights < 0).any()):
+            self._check_range()
         if single and self._constant.ndim:
             raise ValueError(
                 f"one map at a time, got a batch of shape {tuple(self._constant.shape)}"
@@ -224,6 +266,13 @@ class KernelMap:
         linear = (torch.as_tensor(self.nonlinearity) <= STABLE) & (self._constant <= STABLE)
         if not affine and bool(linear.any()):
             raise ValueError(f"{self.name} is linear: every rho is a fixed point")
+
+    def _check_range(self) -> None:
+        """Refuse a series that is no kernel map, for its negative weights, and leaves [-1, 1]."""
+        grid = torch.linspace(-1, 1, 2001, dtype=torch.float64)
+        grid = grid.reshape(-1, *[1] * self._constant.ndim)
+        if bool((self._value(grid).abs() > 1 + STABLE).any()):
+            raise ValueError("weights must not be negative where the map leaves [-1, 1]")
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,13 +1,16 @@
 """Fixed points, rates and basins against the iteration itself."""
 
 import math
+import time
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from signalprop import activations as A
+from signalprop.limits.closed import Series
 from signalprop.limits.maps import KernelMap
 from signalprop.random import Stream
 
@@ -176,3 +179,77 @@ def test_a_point_that_is_sent_to_the_fixed_point_is_in_its_basin():
     """kappa = (1 + r^2) / 2 sends -1 to 1, which attracts."""
     basin = KernelMap.from_series([0.5, 0.0, 0.5]).basin()
     assert (basin.low, basin.high, basin.closed_low, basin.closed_high) == (-1, 1, True, True)
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        KernelMap(A.relu.normalized()),
+        KernelMap(A.exp.normalized()),
+        KernelMap(A.tanh.normalized()),
+        KernelMap(A.gelu.normalized()),
+        KernelMap.from_series([0.001, 0.998, 0.001]),
+        KernelMap.from_series([0.0, 0.999, 0.001]),
+        KernelMap.from_series([0.0, 0.0, 0.5, 0.5]),
+    ],
+    ids=["relu", "exp", "tanh", "gelu", "critical", "slow", "superlinear"],
+)
+@pytest.mark.parametrize("depth", [3, 65, 5000])
+def test_leaps_end_where_the_layers_do(k, depth):
+    starts = np.array([[-0.9, 0.0, 0.5], [0.99, 1.0, -1e-3]])
+    exact = k.approach(starts, depth, layers=[depth])[..., 0]
+    leaped = k.leap(starts, depth)
+    assert leaped.shape == starts.shape
+    np.testing.assert_allclose(
+        leaped, exact, rtol=1e-10, atol=4e-16 if k.fixed_point().value % 1 else 1e-30
+    )
+    assert float(k.leap(0.5, depth)) == pytest.approx(leaped[0, 2], rel=1e-10)
+
+
+def test_a_million_layers_take_less_than_a_second_and_no_memory():
+    k, depth = KernelMap(A.relu.normalized()), 10**6
+    began = time.process_time()
+    gap = k.leap(0.0, depth)
+    assert time.process_time() - began < 1
+    rate = k.rate()
+    # the next order of the law is relative log(depth) / depth
+    assert gap * depth**rate.value == pytest.approx(rate.constant, rel=100 / depth)
+    with pytest.raises(ValueError, match=r"layers must be increasing and lie in 0..9"):
+        k.iterate(0.0, 9, layers=[3, 10])
+
+
+def test_only_what_is_asked_for_is_kept():
+    k, start = KernelMap(A.gelu.normalized()), np.array([-0.5, 0.3])
+    layers = [0, 1, 7, 50]
+    path = k.iterate(start, 50)
+    np.testing.assert_array_equal(k.iterate(start, 50, layers=layers), path[:, layers])
+    gaps = k.iterate_complement(1 - start, 50, layers=layers)
+    np.testing.assert_array_equal(gaps, k.iterate_complement(1 - start, 50)[:, layers])
+
+
+def test_an_attractor_below_zero_is_seen():
+    """No activation has such a map: a search that assumed the theorem would not see the root."""
+    # r -> (-1 + r + 6 r^2 + 2 r^3) / 8 has kappa(0) < 0 and goes to its root in (-1, 0)
+    weights = torch.tensor([-1.0, 1.0, 6.0, 2.0], dtype=torch.float64) / 8
+    k = KernelMap(Series(weights))
+    end = k.iterate(0.0, 200)[-1]
+    point = k.fixed_point()
+    assert end < -0.1
+    assert point.value == pytest.approx(end, abs=1e-14)
+    assert point.gap == pytest.approx(1 - end, abs=1e-14)
+    assert point.attracting
+    both = KernelMap(Series(torch.stack([weights, torch.tensor([0.25, 0.0, 0.75, 0.0]).double()])))
+    np.testing.assert_allclose(both.fixed_point().value, [end, 1 / 3], atol=1e-14)
+    assert min(both.fixed_point().value) < 0
+
+
+def test_maps_that_leave_the_interval_or_attract_twice_are_refused():
+    outside = KernelMap(Series(torch.tensor([-1.0, 0.0, 3.0, -1.0], dtype=torch.float64)))
+    with pytest.raises(ValueError, match=r"leaves \[-1, 1\]"):
+        outside.iterate(0.5, 3)
+    # r + (1 - r^2) (r (1/4 - r^2) / 2 + 1/100) climbs from 0 and descends at -0.3
+    twice = [0.01, 1 + 1 / 8, -0.01, -5 / 8, 0.0, 1 / 2]
+    k = KernelMap(Series(torch.tensor(twice, dtype=torch.float64)))
+    assert k(-0.3) < -0.3
+    with pytest.raises(ValueError, match="attracting fixed points on both sides of 0"):
+        k.fixed_point()
