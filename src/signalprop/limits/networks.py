@@ -17,10 +17,13 @@ from torch import Tensor
 
 from signalprop._arrays import Array, on_tensors
 from signalprop.activations import Activation
+from signalprop.limits.closed import Hinge
 from signalprop.limits.lengths import pair_moments
 from signalprop.limits.maps import KernelMap
 
 __all__ = ["nngp", "ntk"]
+
+PARALLEL = 1e-15  # what rounding leaves of 1 - rho for parallel inputs
 
 
 @on_tensors("gram")
@@ -106,6 +109,8 @@ def _layer(covariance: Tensor, phi: Activation, tangent: bool) -> tuple[Tensor, 
     stds = variances.sqrt()
     scale = stds[..., :, None] * stds[..., None, :]
     rho = torch.where(scale > 0, covariance / scale.clamp(min=1e-300), 0.0).clamp(-1.0, 1.0)
+    # parallel up to rounding is parallel: 1e-16 in rho would be 1e-8 in the slope of ReLU
+    rho = torch.where(1 - rho.abs() <= PARALLEL, rho.sign(), rho)
     rho.diagonal(dim1=-2, dim2=-1).fill_(1.0)
     length = float(variances.mean())
     if length > 0 and bool(((variances - length).abs() <= 1e-13 * length).all()):
@@ -113,12 +118,24 @@ def _layer(covariance: Tensor, phi: Activation, tangent: bool) -> tuple[Tensor, 
         kernel = KernelMap(phi if gain == 1 else phi.gained(gain))
         slopes = kernel.derivative(rho) / length if tangent else torch.zeros_like(rho)
         moments = kernel(rho)
+    elif _is_homogeneous(phi):
+        kernel = KernelMap(phi)
+        slopes = kernel.derivative(rho) if tangent else torch.zeros_like(rho)
+        moments = scale * kernel(rho)
     else:
         moments = _pairwise(phi, phi, stds, rho)
         slopes = _pairwise(phi, phi.derivative, stds, rho) if tangent else torch.zeros_like(rho)
     if not bool(torch.isfinite(slopes).all()):
         raise ValueError(f"{phi.name} has jumps: its tangent kernel is infinite on the diagonal")
     return moments, slopes
+
+
+def _is_homogeneous(phi: Activation) -> bool:
+    """Tell whether ``phi(a x) = a phi(x)`` for positive a: correlations do not see lengths."""
+    if phi.kernel is None or phi.shift:
+        return False
+    form = phi.kernel(phi.gain)
+    return isinstance(form, Hinge) and form.threshold == 0
 
 
 def _pairwise(phi: Activation, f: Callable[[Tensor], Tensor], stds: Tensor, rho: Tensor) -> Tensor:

@@ -145,3 +145,26 @@ def test_bad_input_is_refused():
         ntk(np.eye(2), A.relu, -1)
     with pytest.raises(ValueError, match="sign has jumps"):
         ntk(np.eye(2), A.sign, 1)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 10])
+def test_parallel_inputs_of_relu_have_the_tangent_kernel_of_one(depth):
+    """x and a x have a times the kernel of x with itself, to the digits that a product leaves."""
+    x = Stream(3).child("parallel").numpy().standard_normal(5)
+    for phi in (A.relu.normalized(), A.leaky_relu(0.2)):
+        alone = ntk([[x @ x]], phi, depth)[0, 0]
+        scales = np.array([1.0, 0.1, 3.0, 1 / 7])
+        gram = np.outer(scales, scales) * (x @ x)
+        np.testing.assert_allclose(
+            ntk(gram, phi, depth), np.outer(scales, scales) * alone, rtol=1e-13
+        )
+
+
+def test_homogeneous_activations_are_those_of_the_quadrature():
+    gram = np.array([[1.0, 0.3, -0.5], [0.3, 2.0, 0.9], [-0.5, 0.9, 0.7]])
+    for phi in (A.relu, A.leaky_relu(0.2).scaled(1.3)):
+        plain = A.Activation("plain", phi, (0.0,))  # without its closed form
+        for kernel in (nngp, ntk):
+            np.testing.assert_allclose(
+                kernel(gram, phi, 3, 1.5, 0.2), kernel(gram, plain, 3, 1.5, 0.2), rtol=1e-9
+            )
