@@ -280,3 +280,11 @@ def test_the_series_of_a_steep_activation():
 def test_what_is_too_steep_for_the_interpolant_is_refused():
     with pytest.raises(ValueError, match="is not resolved"):
         KernelMap(A.tanh.gained(1e3))
+
+
+def test_the_way_from_1_is_iterated_where_the_correlation_rounds():
+    path = KernelMap.from_series([0.5, 0.5]).iterate_complement([0.0, 1e-30, 2.0], 3)
+    np.testing.assert_allclose(path, np.array([0.0, 1e-30, 2.0])[:, None] / 2.0 ** np.arange(4))
+    for outside in (-0.1, 2.1):
+        with pytest.raises(ValueError, match=r"delta must lie in \[0, 2\]"):
+            KernelMap.from_series([0.5, 0.5]).iterate_complement(outside, 3)
