@@ -12,11 +12,49 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   // This list's entries hold more than a list's entries may: to a screen reader it is a plain text.
   document.querySelector(".citation-list")?.removeAttribute("role");
+  for (const arrow of document.querySelectorAll("button.toggle-button")) {
+    const title = arrow.closest(".toggle, .admonition")?.querySelector(".admonition-title");
+    if (title) arrow.setAttribute("aria-label", `Show or hide: ${title.textContent.trim()}`);
+  }
+  for (const image of document.querySelectorAll("article figure img")) enlargeable(image);
+  if (typeof Search !== "undefined") quoteWords();
   focusable();
 });
 // Formulas are set, and figures arrive, after that.
 addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(focusable));
 addEventListener("resize", focusable);
+
+/** A figure becomes a button that shows it as large as the window. Escape closes, as does a tap. */
+function enlargeable(image) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "sb-enlarge";
+  button.title = "Enlarge";
+  image.replaceWith(button);
+  button.append(image);
+  button.addEventListener("click", () => {
+    const dialog = document.createElement("dialog");
+    const close = document.createElement("button");
+    close.textContent = "Close";
+    dialog.className = "sb-large";
+    dialog.setAttribute("aria-label", "Figure, enlarged");
+    dialog.append(close, image.cloneNode());
+    dialog.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => { dialog.remove(); button.focus(); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Search results quote words: formulas and code, unset, would be noise. */
+function quoteWords() {
+  const plain = Search.htmlToText;
+  Search.htmlToText = (text, anchor) => {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    for (const noise of page.querySelectorAll(".math, pre, .sb-figure-links")) noise.replaceWith(" … ");
+    return plain(page.documentElement.outerHTML, anchor);
+  };
+}
 
 /** Whatever is wider than its box scrolls in itself, also by keyboard. */
 function focusable() {

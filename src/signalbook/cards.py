@@ -1,4 +1,4 @@
-"""Claims as pages show them: the card of one, the summary box and the closing table of a chapter.
+"""Claims as pages show them: the card of one, the closing table of a chapter, and the templates.
 
 How a claim is shown is separate from how it is decided: a chapter leaves data, and the pages are
 made from it anew by every build.
@@ -15,7 +15,7 @@ import jinja2
 from signalbook.inventory import rows
 from signalbook.words import badge, show, slug, typeset
 
-__all__ = ["anchored", "box", "card", "closing", "template"]
+__all__ = ["anchored", "card", "closing", "template"]
 
 
 def card(claim: Mapping[str, Any], up: str = "../../") -> str:
@@ -26,13 +26,6 @@ def card(claim: Mapping[str, Any], up: str = "../../") -> str:
         "errata": f"{up}pages/errata.html#erratum-{slug(claim['id'])}",
     }
     return template("card.html.j2").render(named | links)
-
-
-def box(
-    entries: Sequence[Mapping[str, Any]], sizes: Mapping[str, Any] | None, note: str, up: str
-) -> str:
-    """The summary box under a title: a sentence for each ID, and the sizes that made the page."""
-    return template("box.html.j2").render(entries=entries, sizes=sizes, note=note, up=up)
 
 
 def closing(claims: Sequence[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["DOCUMENTS", "KINDS", "PARTS", "Row", "rows"]
+__all__ = ["DOCUMENTS", "KINDS", "PARTS", "Row", "resting_on", "rows"]
 
 DOCUMENTS = {
     "RANK": "Daneshmand, Kohler, Bach, Hofmann, Lucchi: batch norm avoids rank collapse",
@@ -72,3 +72,22 @@ def rows() -> dict[str, Row]:
             entry |= {n: tuple(entry[n]) for n in ("statement_needs", "proof_needs")}
             found[name] = Row(name, part, **entry)
     return found
+
+
+@cache
+def resting_on(name: str) -> frozenset[str]:
+    """The IDs whose statement or proof uses ``name``, directly or through others.
+
+    >>> "ORTH-C3" in resting_on("ORTH-T1"), "ORTH-T1" in resting_on("ORTH-C3")
+    (True, False)
+    """
+    found, new = set[str](), {name}
+    while new:
+        needed = new
+        new = {
+            row.id
+            for row in rows().values()
+            if needed & {*row.statement_needs, *row.proof_needs} and row.id not in found
+        }
+        found |= new
+    return frozenset(found - {name})

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from signalbook import cards
 from signalbook.errors import BookError
-from signalbook.inventory import DOCUMENTS, KINDS, rows
+from signalbook.inventory import DOCUMENTS, KINDS, resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.project import Project
+from signalbook.scale import OURS
 from signalbook.settle import SEVERITIES, VERDICTS
 from signalbook.source import Source
-from signalbook.words import badge, show, typeset
+from signalbook.words import show
 
 __all__ = [
     "TO_COME",
@@ -29,6 +30,15 @@ __all__ = [
 ]
 
 TO_COME = "still to come"
+GRAVEST = 5  # findings that the front page shows
+#: Verdicts of what does not stand, from the least to the worst.
+BAD = ("disagrees at reduced scale", "not reproduced", "fails as printed")
+HEADINGS = {
+    "false": "To be given up",
+    "rate": "Another rate",
+    "constant": "Another constant",
+    "hypothesis": "One more hypothesis",
+}
 
 
 def generated(project: Project, ledger: Ledger) -> dict[str, str]:
@@ -52,42 +62,51 @@ def box(
 ) -> str:
     """What a chapter shows under its title: what was found, and which sizes made the page.
 
-    Nothing for a page of our own, which settles no statement of a document.
+    What fails comes first; slips of print stay in their section. Nothing for a page of our own,
+    which settles no statement of a document.
     """
     if not source.settles:
         return ""
-    up = "../" * (chapter.count("/") + 1)
     defaults = {name: p.default for name, p in source.parameters.items()}
-    differing = [
-        f"<code>{name} = {_esc(show(value))}</code> instead of "
-        f"<code>{_esc(show(defaults[name]))}</code>"
-        f"{': ' + typeset(changes[name].reason) if name in changes else ''}"
+    reduced = [
+        (name, show(value), show(defaults[name]), getattr(changes.get(name), "reason", ""))
         for name, value in key["parameters"].items()
-        if value != defaults[name]
+        if value != defaults[name] and name not in OURS
     ]
-    count = f"{len(differing)} {'value differs' if len(differing) == 1 else 'values differ'}"
-    summary = f"Made with the {key['profile']} profile: {count} from the document's"
-    sizes = {"summary": summary, "lines": differing} if differing else None
-    note = _record_note(record, key["code"]) if record else ""
-    return _raw(cards.box(entries, sizes, note, up))
+    return _raw(
+        cards.template("box.html.j2").render(
+            entries=[e for e in _gravest_first(entries) if e["verdict"] != "misprint"],
+            profile=key["profile"],
+            reduced=reduced,
+            record=record,
+            stale=record is not None and record["code"] != key["code"],
+            up="../" * (chapter.count("/") + 1),
+        )
+    )
 
 
 def closing(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The table at the end of a chapter: every claim of it in a line."""
-    claims = [claim for entry in entries for claim in entry["checks"]]
+    """The table at the end of a chapter: every claim of it in a line, what fails first."""
+    claims = [claim for entry in _gravest_first(entries) for claim in entry["checks"]]
     return "## What was settled\n\n" + _raw(cards.closing(claims)) if claims else ""
 
 
-def _record_note(record: Mapping[str, Any], code: str) -> str:
-    stale = "" if record["code"] == code else " The code has changed since: the record is stale."
-    made = f"{record['date']}, on {record['device']}, in {record['seconds']:.0f} s"
-    return f"A run at the document's own sizes was recorded on {made}.{stale}"
+def _gravest_first(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What does not stand comes first: by severity, then by how much else rests on it."""
+
+    def gravity(entry: Mapping[str, Any]) -> tuple[int, int, int]:
+        if entry["verdict"] not in BAD:
+            return (0, 0, 0)  # the others keep the order of the documents
+        severity = SEVERITIES.index(entry["severity"]) if entry.get("severity") else 0
+        return (-BAD.index(entry["verdict"]) - 1, -severity, -len(resting_on(entry["id"])))
+
+    return sorted(entries, key=gravity)
 
 
-def figure_links(chapter: str, data: str) -> str:
-    """The line under a figure: its numbers and the command that made it."""
+def figure_links(chapter: str, name: str, data: str) -> str:
+    """The line under a figure or a table: its numbers and the command that made it."""
     return (
-        f":::{{div}} sb-figure-links\n{{download}}`Data (CSV) <{data}>` · made by "
+        f":::{{div}} sb-figure-links\n{{download}}`Data of {name} (CSV) <{data}>` · made by "
         f"`make chapter C={chapter}`\n:::"
     )
 
@@ -95,8 +114,8 @@ def figure_links(chapter: str, data: str) -> str:
 def run_it_yourself(chapter: str, source: Source) -> str:
     """The foot of a chapter: the notebook and the commands."""
     slug = Path(chapter).name
-    first = next((p for p in source.parameters.values() if p.name != "seed"), None)
-    example = f' P="{first.name}=..."' if first else ""
+    first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
+    example = f' P="{first.name}={first.default}"' if first else ""
     return (
         "## Run it yourself\n\n"
         f"{{download}}`The executed notebook <{slug}.files/{slug}-executed.ipynb>` · "
@@ -132,38 +151,46 @@ def disagreement(title: str, problems: Sequence[str]) -> str:
 def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     entries = {entry["id"]: entry for entry in ledger.entries}
     lines = [(row, entries.get(row.id)) for row in rows().values()]
-    return _page(
-        "ledger.html.j2",
-        lines=lines,
-        titles=titles,
-        to_come=TO_COME,
-        filters={
-            "document": list(DOCUMENTS),
-            "kind": KINDS,
-            "verdict": [*VERDICTS, TO_COME],
-        },
-        slipped=lambda entry: bool(_errors(entry)) and entry["verdict"] != "fails as printed",
-        intro="# The ledger\n\nEvery statement, figure and table of the documents, with the "
-        "verdict that its chapter computed. What the verdicts mean is said in [](reading.md).\n\n",
+    return (
+        "# The ledger\n\nEvery statement, figure and table of the documents, with the verdict "
+        "that its chapter computed. What the verdicts mean is said in [](reading.md).\n\n"
+        + _render(
+            "ledger.html.j2",
+            lines=lines,
+            titles=titles,
+            to_come=TO_COME,
+            filters={
+                "document": list(DOCUMENTS),
+                "kind": KINDS,
+                "verdict": [*VERDICTS, TO_COME],
+            },
+            slipped=lambda entry: bool(_errors(entry)) and entry["verdict"] != "fails as printed",
+        )
     )
 
 
 def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
     """Failing statements from the gravest to the least, then slips of proofs and of print."""
     failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
-    failing.sort(key=lambda e: -SEVERITIES.index(e.get("severity") or SEVERITIES[0]))
-    slips = [entry for entry in ledger.entries if entry not in failing and _errors(entry)]
-    return _page(
-        "errata.html.j2",
-        failing=failing,
-        slips=slips,
-        errors=_errors,
-        titles=titles,
-        rows=rows(),
-        intro="# Errata\n\nStatements that fail as printed, the gravest first: what is printed, a "
+    groups = {
+        HEADINGS[severity]: [e for e in _gravest_first(failing) if e["severity"] == severity]
+        for severity in reversed(SEVERITIES)
+    }
+    groups["Slips that leave the statement as it is"] = [
+        entry for entry in ledger.entries if entry not in failing and _errors(entry)
+    ]
+    found = [
+        f"## {heading}\n\n"
+        + _render("errata.html.j2", entries=entries, errors=_errors, titles=titles, rows=rows())
+        for heading, entries in groups.items()
+        if entries
+    ]
+    return (
+        "# Errata\n\nStatements that fail as printed, the gravest first: what is printed, a "
         "counterexample, the sizes at which it can be seen, and a repair that passes the same "
         "test. Each is computed anew with every build. Slips of proofs and of print, which leave "
-        "a statement as it is, follow.\n\n",
+        "a statement as it is, follow. [](reading.md) says how severities are told apart.\n\n"
+        + ("\n\n".join(found) or "None so far.")
     )
 
 
@@ -173,26 +200,19 @@ def _errors(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _summary(ledger: Ledger) -> str:
-    items = "".join(
-        f"<li>{badge(verdict)} <strong>{count}</strong></li>"
-        for verdict, count in ledger.counts().items()
-        if count
-    )
-    failing = [
-        f'<a href="chapters/{entry["chapter"]}.html">{entry["id"]}</a>'
-        for entry in ledger.entries
-        if entry["verdict"] == "fails as printed"
-        and rows()[entry["id"]].kind in ("theorem", "corollary")
-    ]
-    headline = (
-        f"<p>Among the theorems, propositions and corollaries that fail as printed, each with a "
-        f"counterexample and a repair: {', '.join(failing)}.</p>"
-        if failing
-        else ""
-    )
+    """The front page's account: how far the book is, and the gravest findings."""
+    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
     return (
-        f"Of {len(rows())} statements, figures and tables, {len(ledger.entries)} have a "
-        "verdict:\n\n" + _raw(f'<ul class="sb-summary">{items}</ul>{headline}') + "\n"
+        f"**{len(ledger.entries)} of {len(rows())}** statements, figures and tables are "
+        "settled so far:\n\n"
+        + _render(
+            "front.html.j2",
+            counts=ledger.counts(),
+            failing=len(failing),
+            gravest=_gravest_first(failing)[:GRAVEST],
+            rows=rows(),
+        )
+        + "\n"
     )
 
 
@@ -209,13 +229,11 @@ def _costs(project: Project, titles: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(template: str, *, intro: str, **values: Any) -> str:
-    return intro + _raw(cards.template(template).render(values))
+def _render(template: str, **values: Any) -> str:
+    return _raw(cards.template(template).render(values))
 
 
 def _raw(text: str) -> str:
-    return f"```{{raw}} html\n{text}\n```"
-
-
-def _esc(value: object) -> str:
-    return html.escape(str(value))
+    """HTML for a Markdown page, in a fence that nothing within can close."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{{raw}} html\n{text}\n{fence}"

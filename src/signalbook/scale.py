@@ -7,7 +7,7 @@ from typing import Any
 from signalbook.parameters import declared
 from signalbook.start import assignments, history
 
-__all__ = ["reductions"]
+__all__ = ["OURS", "reductions"]
 
 OURS = {"seed", "device"}  # no document prints them, and no statement depends on them
 

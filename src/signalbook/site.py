@@ -7,11 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from signalbook.errors import BookError
 from signalbook.files import read_json, replace, write
 from signalbook.ledger import Ledger, collect
+from signalbook.light import lighter
 from signalbook.project import Project
 from signalbook.stage import stage
 
@@ -35,7 +37,7 @@ def build_site(project: Project) -> Ledger:
     ledger = collect(project)
     (project.site / STAMP).unlink(missing_ok=True)
     html = _sphinx(project, stage(project, ledger))
-    _mirror(html, project.site)
+    _mirror(lighter(html), project.site)
     replace(project.site / STAMP, b"")
     return ledger
 
@@ -72,11 +74,12 @@ def _digest(*paths: Path) -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(paths))).hexdigest()
 
 
-def _mirror(source: Path, target: Path) -> None:
-    """Make ``target`` equal ``source``, file by file, each replaced in one step."""
-    wanted = {p.relative_to(source) for p in source.rglob("*") if p.is_file()}
-    for name in wanted:
-        write(target / name, (source / name).read_bytes())
+def _mirror(files: Iterable[tuple[Path, bytes]], target: Path) -> None:
+    """Make ``target`` hold these files, each replaced in one step, and no others."""
+    wanted = set()
+    for name, content in files:
+        write(target / name, content)
+        wanted.add(name)
     for path in target.rglob("*"):
         if path.is_file() and path.relative_to(target) not in wanted:
             path.unlink()

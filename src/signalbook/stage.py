@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from collections import Counter
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,18 @@ __all__ = ["stage"]
 
 PROSE = ("_config.yml", "_toc.yml", "index.md", "references.bib", "pages", "assets")
 LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
-MATHJAX = "sphinx-mathjax-offline/static/mathjax/tex-svg-full.js"
+MATHJAX = "sphinx-mathjax-offline/static/mathjax"
+#: The parts of MathJax that set TeX with its own fonts; extensions load where a formula needs them.
+MATHJAX_PARTS = (
+    "startup.js",
+    "core.js",
+    "input/tex.js",
+    "input/tex/extensions/*.js",
+    "output/chtml.js",
+    "output/chtml/fonts/tex.js",
+    "output/chtml/fonts/woff-v2/*.woff",
+    "a11y/assistive-mml.js",
+)
 
 
 def stage(project: Project, ledger: Ledger) -> Path:
@@ -31,7 +43,8 @@ def stage(project: Project, ledger: Ledger) -> Path:
     folder = project.build / "stage"
     wanted = dict(_prose(project))
     mathjax = Path(str(distribution("sphinx-mathjax-offline").locate_file(MATHJAX)))
-    wanted["assets/mathjax.js"] = mathjax.read_bytes()
+    for path in (found for part in MATHJAX_PARTS for found in mathjax.glob(part)):
+        wanted[f"assets/mathjax/{path.relative_to(mathjax).as_posix()}"] = path.read_bytes()
     for name, text in pages.generated(project, ledger).items():
         wanted[name] = text.encode()
     for chapter in project.chapters:
@@ -70,6 +83,7 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     notebook, files = _merge(source, run, chapter)
     _check_figures(notebook, chapter)
     _show_claims(notebook, chapter)
+    _label_folds(notebook)
     notebook["cells"] = [
         *_head(notebook["cells"], source, _box(project, chapter, source, ledger)),
         _markdown("closing", pages.closing(ledger.of(chapter))),
@@ -117,7 +131,9 @@ def _merge(
         for figure in figures_in([cell]):
             name = f"{slug}.files/{figure['name']}.csv"
             files[name] = figure["csv"]
-            cells.append(_markdown(f"{cell['id']}-data", pages.figure_links(chapter, name)))
+            cells.append(
+                _markdown(f"{cell['id']}-data", pages.figure_links(chapter, figure["name"], name))
+            )
     notebook["cells"] = cells
     return notebook, files
 
@@ -132,6 +148,24 @@ def _show_claims(notebook: dict[str, Any], chapter: str) -> None:
     for output in outputs:
         shown = [cards.card(next(claims), up) for _ in output["data"][CLAIMS]]
         output["data"]["text/html"] = "\n".join(shown)
+
+
+def _label_folds(notebook: dict[str, Any]) -> None:
+    """Say what each fold hides, each in words of its own."""
+    seen: Counter[str] = Counter()
+    for cell in notebook["cells"]:
+        if not {"hide-input", "hide-cell"} & set(cell["metadata"].get("tags", [])):
+            continue
+        figures = [figure["name"] for figure in figures_in([cell])]
+        lines = [line for line in cell["source"].splitlines() if line and line[0] not in " )#"]
+        imports = all(line.startswith(("import ", "from ")) for line in lines)
+        what = "the imports" if imports else "the code"
+        what = f"the code of figure {figures[0]}" if figures else what
+        seen[what] += 1
+        what += f" ({seen[what]})" if seen[what] > 1 else ""
+        cell["metadata"].setdefault("mystnb", {}).update(
+            code_prompt_show=f"Show {what}", code_prompt_hide=f"Hide {what}"
+        )
 
 
 def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[str, Any]]:
@@ -155,10 +189,13 @@ def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[st
         shown = {**telling, "id": "telling", "source": "# lifted", "outputs": telling["outputs"]}
         shown["metadata"] = {**telling["metadata"], "tags": ["remove-input"]}
         links = {**cells[at + 1], "id": "telling-data"}
-        code = {**telling, "outputs": [], "metadata": {"tags": ["hide-input"]}}
+        prompts = {k: v for k, v in telling["metadata"]["mystnb"].items() if "prompt" in k}
+        code = {**telling, "outputs": [], "metadata": {"tags": ["hide-input"], "mystnb": prompts}}
         lifted = [shown, links]
         cells = [*cells[:at], code, *cells[at + 2 :]]
-    top = _markdown("title", f"{title}\n\n{box}")
+    # Whoever searches for an ID comes here first.
+    index = "\n".join(f"```{{index}} single: {name}\n```" for name in source.settles)
+    top = _markdown("title", f"{title}\n\n{index}\n\n{box}")
     return [{**first, **top}, *lifted, _markdown("opening", rest), *cells[1:]]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup, escape
 
 __all__ = ["badge", "plain", "show", "slug", "typeset"]
 
@@ -22,9 +22,9 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def badge(verdict: str) -> str:
+def badge(verdict: str) -> Markup:
     """A verdict as a coloured word."""
-    return f'<span class="sb-badge sb-{slug(verdict)}">{verdict}</span>'
+    return Markup('<span class="sb-badge sb-{}">{}</span>').format(slug(verdict), verdict)
 
 
 def show(value: Any, digits: int = 4) -> str:
@@ -53,14 +53,14 @@ def show(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def typeset(text: str) -> str:
-    """Text as HTML, with ``$...$`` as a formula.
+def typeset(text: str) -> Markup:
+    """Text as HTML, with ``$...$`` as a formula: the one place where text becomes markup.
 
-    >>> typeset("$a < b$ & c")
-    '<span class="math notranslate nohighlight">\\\\(a &lt; b\\\\)</span> &amp; c'
+    >>> print(typeset("$a < b$ & c"))
+    <span class="math notranslate nohighlight">\\(a &lt; b\\)</span> &amp; c
     """
     formula = r'<span class="math notranslate nohighlight">\\(\1\\)</span>'
-    return re.sub(r"\$([^$]+)\$", formula, html.escape(text))
+    return Markup(re.sub(r"\$([^$]+)\$", formula, str(escape(text))))
 
 
 def plain(value: Any) -> Any:

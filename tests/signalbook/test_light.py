@@ -1,0 +1,92 @@
+"""Pages keep what they use."""
+
+from pathlib import Path
+
+import pytest
+
+from signalbook.errors import BookError
+from signalbook.light import lighter, page, style
+
+ICONS = (
+    'var icons={"angle-left":[320,512,[8249],"f104","M41 233"],list:[512,512,[],"f03a","M40 48"]}'
+)
+
+
+@pytest.fixture
+def site(tmp_path):
+    files = {
+        "index.html": '<head></head><i class="fa-solid fa-list fa-lg"></i><b class="used"></b>',
+        "a/b.html": '<head></head><p class="math notranslate"></p>',
+        "_static/scripts/fontawesome.js": ICONS,
+        "_static/scripts/fontawesome.js.map": "{}",
+        "_static/own.js": 'box.classList.add("by-script")',
+        "_static/own.css": ".used{a:1} .fa-list{b:1} .by-script{c:1} .sb-icon{d:1} .never{e:1}",
+        "_images/x.svg": "<svg/>",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return {name.as_posix(): content.decode() for name, content in lighter(tmp_path)}
+
+
+def test_what_no_page_needs_is_left_out(site):
+    assert [name for name in site if "fontawesome" in name] == []
+    assert site["_images/x.svg"] == "<svg/>"
+
+
+def test_rules_stay_that_a_page_or_a_script_may_use(site):
+    assert site["_static/own.css"] == ".used{a:1}.by-script{c:1}.sb-icon{d:1}"
+
+
+def test_maths_is_loaded_where_there_is_some(site):
+    assert "maths.js" not in site["index.html"]
+    assert '<script defer src="../_static/maths.js">' in site["a/b.html"]
+
+
+def test_icons_are_drawn_in_the_page(site):
+    drawing = '<svg class="sb-icon fa-lg" viewBox="0 0 512 512" aria-hidden="true">'
+    assert f'{drawing}<path fill="currentColor" d="M40 48"/></svg>' in site["index.html"]
+    kept = page('<i class="mode fa-solid fa-angle-left" data-mode="dark"></i>', "", ICONS)
+    assert '<svg class="sb-icon mode" data-mode="dark" viewBox="0 0 320 512"' in kept
+
+
+def test_an_unknown_icon_is_named():
+    with pytest.raises(BookError, match="unheard-of"):
+        page('<i class="fa-solid fa-unheard-of"></i>', "", ICONS)
+
+
+def test_the_search_index_is_loaded_on_the_search_page_alone():
+    scripts = (
+        '<script src="../searchindex.js"></script><script src="_static/searchtools.js"></script>'
+    )
+    assert page(f"<p>{scripts}</p>", "", "") == "<p></p>"
+    searching = f'<div id="search-results"></div>{scripts}'
+    assert page(searching, "", "") == searching
+
+
+@pytest.mark.parametrize(
+    ("css", "kept"),
+    [
+        ("@media (min-width:1px){.b{x:1}}", ""),
+        ("@media (min-width:1px){.a{x:1}.b{x:1}}", "@media (min-width:1px){.a{x:1}}"),
+        ("@keyframes b{from{x:1}to{x:2}}", "@keyframes b{from{x:1}to{x:2}}"),
+        ('@import "x.css";.a{y:1}', '@import "x.css";.a{y:1}'),
+        (".a:not(.b){x:1}", ".a:not(.b){x:1}"),
+        (":is(.b,.a) p{x:1}", ":is(.b,.a) p{x:1}"),
+        ("[class~=b]{x:1}", "[class~=b]{x:1}"),
+        ('.a::after{content:"}.b{"}', '.a::after{content:"}.b{"}'),
+        ("/* .a{} */.b{x:1}p,.b{x:2}", "p{x:2}"),
+        (".w-1\\/2{x:1}", ""),
+        ("@font-face{font-family:Font Awesome 6;src:url(a)}p{x:1}", "p{x:1}"),
+    ],
+)
+def test_style(css, kept):
+    assert style(css, {"a"}) == kept
+
+
+def test_the_folder_is_left_as_it_is(tmp_path: Path):
+    (tmp_path / "_static" / "scripts").mkdir(parents=True)
+    (tmp_path / "_static" / "scripts" / "fontawesome.js").write_text(ICONS)
+    (tmp_path / "a.css").write_text(".b{x:1}")
+    assert dict(lighter(tmp_path)) == {Path("a.css"): b""}
+    assert (tmp_path / "a.css").read_text() == ".b{x:1}"
