@@ -193,9 +193,10 @@ def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[st
         code = {**telling, "outputs": [], "metadata": {"tags": ["hide-input"], "mystnb": prompts}}
         lifted = [shown, links]
         cells = [*cells[:at], code, *cells[at + 2 :]]
-    # Whoever searches for an ID comes here first.
-    index = "\n".join(f"```{{index}} single: {name}\n```" for name in source.settles)
-    top = _markdown("title", f"{title}\n\n{index}\n\n{box}")
+    # Whoever searches for an ID comes here first; the anchor needs a box that can carry it.
+    index = f"```{{index}} {', '.join(f'! {name}' for name in source.settles)}\n```"
+    index = f"{index}\n\n" if source.settles else ""
+    top = _markdown("title", f"{title}\n\n{index}:::{{div}} sb-found-here\n{box}\n:::")
     return [{**first, **top}, *lifted, _markdown("opening", rest), *cells[1:]]
 
 

@@ -155,3 +155,90 @@ def test_figures_are_legible_at_night(browser, server):
           return getComputedStyle(figure.firstChild).filter;
         }""")
         assert "invert" in dark
+
+
+def settled(verdicts):
+    return [name for name, verdict in verdicts.items() if verdict != TO_COME]
+
+
+def results(page, words):
+    page.goto(page.url.split("/pages/")[0] + f"/search.html?q={words}")
+    page.wait_for_selector("ul.search li a")
+    page.wait_for_function("!document.querySelector('.search-summary').textContent.endsWith('...')")
+    return [a.get_attribute("href") for a in page.query_selector_all("ul.search li > a")]
+
+
+def test_search_for_an_id_finds_its_chapter_first(desktop, verdicts):
+    page = desktop.open("pages/ledger.html")
+    for name in settled(verdicts)[:3]:
+        page = desktop.open("pages/ledger.html")
+        link = page.locator(f"[id='{slug(name)}'] td:last-child a").get_attribute("href")
+        first = results(page, name)[0]
+        assert link.removeprefix("../") in first, name
+
+
+def test_search_quotes_words(desktop):
+    page = desktop.open("pages/notation.html")
+    results(page, "samples")
+    page.wait_for_selector("ul.search li p.context")
+    quoted = " ".join(page.locator("ul.search li p.context").all_inner_texts())
+    assert quoted
+    for raw in (r"\(", r"\mathbb", "import ", ">>>"):
+        assert raw not in quoted, raw
+
+
+def a_figure(site):
+    """A page that has a figure."""
+    for path in sorted(site.glob("chapters/**/*.html")):
+        if "<figure" in path.read_text():
+            return path.relative_to(site).as_posix()
+    pytest.skip("no page has a figure")
+
+
+def test_a_figure_enlarges_by_keyboard_and_by_touch(desktop, site):
+    page = desktop.open(a_figure(site))
+    button = page.locator("article figure button").first
+    alt = page.locator("article figure img").first.get_attribute("alt")
+    small = page.locator("article figure img").first.bounding_box()["width"]
+    button.focus()
+    page.keyboard.press("Enter")
+    large = page.locator("dialog[open] img")
+    assert large.get_attribute("alt") == alt
+    assert large.bounding_box()["width"] > small
+    page.keyboard.press("Escape")
+    assert page.locator("dialog.sb-large").count() == 0
+    assert page.evaluate("document.activeElement.className") == "sb-enlarge"
+    button.click()
+    page.locator("dialog[open] img").click()
+    assert page.locator("dialog.sb-large").count() == 0
+    assert desktop.wrong == []
+
+
+def test_on_a_phone_a_figure_enlarges_beyond_the_window(browser, server, site):
+    with browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True) as context:
+        page = context.new_page()
+        page.goto(f"{server}/{a_figure(site)}")
+        page.locator("article figure button").first.tap()
+        assert page.locator("dialog[open] img").bounding_box()["width"] > 390
+
+
+def test_the_sidebar_toggle_shows_its_focus(desktop):
+    page = desktop.open("index.html")
+    toggle = page.locator(".sidebar-toggle.primary-toggle")
+    style = "e => getComputedStyle(e).outlineStyle"
+    assert toggle.evaluate(style) in ("none", "auto")
+    page.keyboard.press("Tab")  # from here on focus is the keyboard's
+    toggle.focus()
+    assert toggle.evaluate(style) == "solid"
+
+
+def test_the_theme_can_be_switched(desktop):
+    """Its icons are drawings, and one of them shows at a time."""
+    page = desktop.open("index.html")
+    button = page.locator(".theme-switch-button:visible").first
+    seen = set()
+    for _ in range(3):
+        (icon,) = [s for s in button.locator("svg").all() if s.is_visible()]
+        seen.add(icon.get_attribute("data-mode"))
+        button.click()
+    assert len(seen) == 3
