@@ -129,7 +129,11 @@ class LengthMap:
         v = as_tensor(q, "q").to(torch.float64)
         if bool((v < 0).any()):
             raise ValueError(f"q must not be negative, got {float(v.min())}")
+        if not v.numel():
+            raise ValueError(f"q must not be empty, got shape {tuple(v.shape)}")
         result = function(v.cpu())  # the quadrature is small: it lives on the CPU
+        if not bool(torch.isfinite(result).all()):
+            raise ValueError(f"lengths of {self.phi.name} are beyond double precision")
         return result.to(v.device) if isinstance(q, Tensor) else result.numpy()[()]
 
     def _value(self, q: Tensor) -> Tensor:
