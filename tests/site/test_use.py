@@ -206,11 +206,11 @@ def test_a_figure_enlarges_by_keyboard_and_by_touch(desktop, site):
     assert large.get_attribute("alt") == alt
     assert large.bounding_box()["width"] > small
     page.keyboard.press("Escape")
-    assert page.locator("dialog.sb-large").count() == 0
+    page.locator("dialog.sb-large").wait_for(state="detached")
     assert page.evaluate("document.activeElement.className") == "sb-enlarge"
     button.click()
     page.locator("dialog[open] img").click()
-    assert page.locator("dialog.sb-large").count() == 0
+    page.locator("dialog.sb-large").wait_for(state="detached")
     assert desktop.wrong == []
 
 
