@@ -2,7 +2,8 @@
 
 The theme draws a dozen icons with a script of 1.5 MB, brings the style sheet of a whole framework,
 and loads the search index on every page. Here icons become inline drawings, rules for classes that
-no page and no script knows are dropped, and scripts stay where they are needed.
+no page and no script knows are dropped, scripts stay where they are needed, and figures wait for
+the reader.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from signalbook.errors import BookError
 
-__all__ = ["lighter", "page", "style"]
+__all__ = ["lighter", "page", "pictures", "style"]
 
 ICONS = Path("_static/scripts/fontawesome.js")
 LEFT_OUT = re.compile(r"fontawesome|\.map$|webpack-macros")
@@ -24,6 +25,7 @@ MATHS = re.compile(
 )
 SCRIPTS = re.compile(r"\s*<script[^>]*/fontawesome\.js[^>]*></script>")
 FOLD = ' aria-label="Toggle hidden content"'  # the name of a fold is what it says
+SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 SEARCH = re.compile(
     r'\s*<script[^>]*"[^"]*\b(?:searchtools|language_data|searchindex)\.js[^>]*></script>'
 )
@@ -35,7 +37,10 @@ def lighter(folder: Path) -> Iterator[tuple[Path, bytes]]:
     names = [name for name in names if not LEFT_OUT.search(name.as_posix())]
     icons = (folder / ICONS).read_text()
     pages = {
-        name: page((folder / name).read_text(), "../" * (len(name.parts) - 1), icons)
+        name: pictures(
+            page((folder / name).read_text(), "../" * (len(name.parts) - 1), icons),
+            (folder / name).parent,
+        )
         for name in names
         if name.suffix == ".html"
     }
@@ -66,6 +71,26 @@ def page(text: str, up: str, icons: str) -> str:
         tag = f'<script defer src="{up}_static/maths.js"></script>'
         text = text.replace("</head>", f"{tag}\n</head>", 1)
     return text
+
+
+def pictures(text: str, place: Path) -> str:
+    """Figures after the first load when a reader comes near.
+
+    Their sizes are said, so that nothing moves when they arrive. ``place`` is the page's folder.
+    """
+    first, *rest = re.split(r'(?=<img [^>]*src="[^"]+\.svg")', text)
+
+    def said(part: str, loading: str) -> str:
+        (name,) = re.findall(r'src="([^"]+\.svg)"', part)[:1]
+        size = SIZE.search((place / name).read_text()[:1000])
+        if size is None:
+            return part
+        width, height = (round(float(number) * 4 / 3) for number in size.groups())  # pt to px
+        return part.replace("<img ", f'<img {loading}width="{width}" height="{height}" ', 1)
+
+    return first + "".join(
+        said(part, 'loading="lazy" ' if number else "") for number, part in enumerate(rest)
+    )
 
 
 def _drawn(classes: list[str], attributes: str, icons: str) -> str:

@@ -111,15 +111,18 @@ def figure_links(chapter: str, name: str, data: str) -> str:
     )
 
 
-def run_it_yourself(chapter: str, source: Source) -> str:
-    """The foot of a chapter: the notebook and the commands."""
+def run_it_yourself(chapter: str, source: Source, experiments: Sequence[str] = ()) -> str:
+    """The foot of a chapter: the notebook, the functions that it calls, and the commands."""
     slug = Path(chapter).name
+    functions = "".join(
+        f" · {{download}}`experiments: {name} <{slug}.files/{name}>`" for name in experiments
+    )
     first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
     example = f' P="{first.name}={first.default}"' if first else ""
     return (
         "## Run it yourself\n\n"
         f"{{download}}`The executed notebook <{slug}.files/{slug}-executed.ipynb>` · "
-        f"{{download}}`its source <{slug}.files/{slug}.md>`\n\n"
+        f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}\n\n"
         "```bash\n"
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
         f"make paper C={chapter}   # the document's own sizes\n"

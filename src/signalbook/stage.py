@@ -6,6 +6,7 @@ import copy
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -84,17 +85,27 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     _check_figures(notebook, chapter)
     _show_claims(notebook, chapter)
     _label_folds(notebook)
+    lab = _experiments(project, run)
     notebook["cells"] = [
         *_head(notebook["cells"], source, _box(project, chapter, source, ledger)),
         _markdown("closing", pages.closing(ledger.of(chapter))),
-        _markdown("foot", pages.run_it_yourself(chapter, source)),
+        _markdown("foot", pages.run_it_yourself(chapter, source, [path.name for path in lab])),
     ]
     for cell in notebook["cells"]:
         _drop_private_types(cell)
     files[f"{slug}.ipynb"] = json.dumps(notebook, indent=1, sort_keys=True)
     files[f"{slug}.files/{slug}-executed.ipynb"] = executed.read_text()
     files[f"{slug}.files/{slug}.md"] = source.path.read_text()
+    files |= {f"{slug}.files/{path.name}": path.read_text() for path in lab}
     return {name: text.encode() for name, text in files.items()}
+
+
+def _experiments(project: Project, run: Mapping[str, Any]) -> list[Path]:
+    """The modules of experiments that the run loaded: a page has their source one click away."""
+    loaded = run["metadata"]["made"]["key"]["code"]["modules"]
+    names = [name.split(".") for name in sorted(loaded) if name.startswith("signallab.")]
+    paths = [(project.root / "src").joinpath(*name).with_suffix(".py") for name in names]
+    return [path for path in paths if path.is_file() and path.stem != "case"]
 
 
 def _not_there(project: Project, chapter: str, source: Source) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from signalbook.errors import BookError
-from signalbook.light import lighter, page, style
+from signalbook.light import lighter, page, pictures, style
 
 ICONS = (
     'var icons={"angle-left":[320,512,[8249],"f104","M41 233"],list:[512,512,[],"f03a","M40 48"]}'
@@ -90,3 +90,15 @@ def test_the_folder_is_left_as_it_is(tmp_path: Path):
     (tmp_path / "a.css").write_text(".b{x:1}")
     assert dict(lighter(tmp_path)) == {Path("a.css"): b""}
     assert (tmp_path / "a.css").read_text() == ".b{x:1}"
+
+
+def test_figures_after_the_first_wait_and_say_their_size(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.svg").write_text('<svg x="1" width="345.6pt" height="237.6pt" y="2"/>')
+    (tmp_path / "c.svg").write_text('<svg viewBox="0 0 1 1"/>')
+    text = "".join(f'<p><img alt="{name}" src="{name}.svg" /></p>' for name in "abc")
+    assert pictures(f'<img src="x.png"/>{text}', tmp_path) == (
+        '<img src="x.png"/><p><img width="461" height="317" alt="a" src="a.svg" /></p>'
+        '<p><img loading="lazy" width="461" height="317" alt="b" src="b.svg" /></p>'
+        '<p><img alt="c" src="c.svg" /></p>'
+    )

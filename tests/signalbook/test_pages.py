@@ -190,6 +190,11 @@ def test_the_command_at_the_foot_can_be_run_as_it_stands(source):
     assert "..." not in foot
 
 
+def test_the_functions_that_a_page_calls_are_one_click_away(source):
+    foot = pages.run_it_yourself(CHAPTER, source, ["gap.py"])
+    assert "{download}`experiments: gap.py <gap.files/gap.py>`" in foot
+
+
 def test_markup_in_statements_and_fences_is_text(project):
     evil = "<script>alert(1)</script> ```` end"
     for text in made(project, holding("ORTH-T1", evil), failing("ORTH-L2", "rate", evil)).values():

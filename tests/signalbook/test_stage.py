@@ -7,6 +7,7 @@ import pytest
 from signalbook import cards, stage
 from signalbook.errors import BookError
 from signalbook.outputs import CLAIMS, FIGURE
+from signalbook.project import Project
 from signalbook.settle import misprint
 
 
@@ -122,3 +123,11 @@ def test_figures_need_words_for_those_who_do_not_see_them():
     cell = code("draw()", figure="gap")
     with pytest.raises(BookError, match="without alt"):
         stage._check_figures({"cells": [cell]}, "part/slug")
+
+
+def test_the_experiments_of_a_page_are_those_that_its_run_loaded(book):
+    modules = ["signalprop.random", "signallab", "signallab.case", "signallab.orthogonality"]
+    modules += ["signallab.orthogonality.gap_depth_width"]
+    key = {"code": {"modules": dict.fromkeys(modules, "digest")}}
+    found = stage._experiments(Project(book.root), {"metadata": {"made": {"key": key}}})
+    assert [path.name for path in found] == ["gap_depth_width.py"]
