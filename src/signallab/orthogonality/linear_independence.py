@@ -220,7 +220,7 @@ def suffices(curve: Callable[[int], float]) -> Callable[..., Case]:
 def gaussian_inputs(samples: int, width: int, runs: int, stream: Stream) -> Floats:
     """Return the smallest singular values ``(runs,)`` of matrices of standard Gaussian entries."""
     x = stream.numpy("inputs", samples, width).standard_normal((runs, samples, width))
-    return np.sqrt(np.linalg.eigvalsh(x @ x.transpose(0, 2, 1))[:, 0])
+    return np.asarray(np.linalg.svd(x, compute_uv=False)[:, -1], dtype=np.float64)
 
 
 def input_is_above(samples: int, width: int, *, runs: int, stream: Stream) -> Case:
