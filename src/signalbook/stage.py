@@ -85,6 +85,7 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     _check_figures(notebook, chapter)
     _show_claims(notebook, chapter)
     _label_folds(notebook)
+    _name_tables(notebook)
     lab = _experiments(project, run)
     notebook["cells"] = [
         *_head(notebook["cells"], source, _box(project, chapter, source, ledger)),
@@ -177,6 +178,22 @@ def _label_folds(notebook: dict[str, Any]) -> None:
         cell["metadata"].setdefault("mystnb", {}).update(
             code_prompt_show=f"Show {what}", code_prompt_hide=f"Hide {what}"
         )
+
+
+def _name_tables(notebook: dict[str, Any]) -> None:
+    """Tables of the same columns get numbers: a list of them, read aloud, tells them apart."""
+    seen: Counter[str] = Counter()
+
+    def numbered(found: re.Match[str]) -> str:
+        seen[found[1]] += 1
+        number = f" ({seen[found[1]]})" if seen[found[1]] > 1 else ""
+        return f'aria-label="{found[1]}{number}"'
+
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "text/html" in data:
+                data["text/html"] = re.sub('aria-label="(Table[^"]*)"', numbered, data["text/html"])
 
 
 def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """From an executed notebook to the page: what moves, and what folds are called."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ from signalbook import cards, stage
 from signalbook.errors import BookError
 from signalbook.outputs import CLAIMS, FIGURE
 from signalbook.project import Project
+from signalbook.prose import table
 from signalbook.settle import misprint
 
 
@@ -104,6 +106,14 @@ def test_the_fold_of_a_lifted_figure_keeps_its_name():
     stage._label_folds({"cells": cells})
     (folded,) = [c for c in stage._head(cells, chapter(), "") if c["source"] == "draw(first)"]
     assert folded["metadata"]["mystnb"]["code_prompt_hide"] == "Hide the code of figure first"
+
+
+def test_tables_of_the_same_columns_are_told_apart():
+    made = [table({"gap": [1]}), table({"gap": [2]}), table({"gap": [2]}, name="gaps")]
+    outputs = [{"data": one._repr_mimebundle_()} for one in made]
+    stage._name_tables({"cells": [{"outputs": outputs}, markdown("Text.")]})
+    told = [re.search('aria-label="([^"]*)"', o["data"]["text/html"])[1] for o in outputs]
+    assert told == ["Table: gap", "Table: gap (2)", "Table gaps: gap"]
 
 
 def test_cards_are_drawn_anew_from_their_data():
