@@ -152,8 +152,8 @@ def test_the_box_puts_failures_first_and_leaves_slips_out(source):
     assert 'href="../../pages/errata.html#erratum-orth-t1"' in box
 
 
-def test_the_documents_own_values_only_where_all_are(source):
-    own = "Made with the document's own values."
+def test_what_differs_from_the_document_is_said(source):
+    own = "No value differs from the document's"
     assert own in pages.box(CHAPTER, source, key(seed=7), {}, [], None)
     reduced = pages.box(CHAPTER, source, key(runs=5), {"runs": Change(5, "a < b")}, [], None)
     assert own not in reduced
