@@ -107,6 +107,9 @@ from .kernels.normalization import (
 from .kernels.normalization import (
     ker_theorem_5_15_alpha as ker_theorem_5_15_alpha,
 )
+from .kernels.normalization import (
+    ker_theorem_5_15_alpha_repaired as ker_theorem_5_15_alpha_repaired,
+)
 from .meanfield.concentration import (
     mf_equation_b_14 as mf_equation_b_14,
 )
