@@ -1,18 +1,19 @@
 """What every chapter keeps to, checked without executing it."""
 
+import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from signalbook.claims import VERDICTS
 from signalbook.inventory import rows
 from signalbook.keys import values
 from signalbook.parameters import read_profile
 from signalbook.project import Project
+from signalbook.settle import VERDICTS
 from signalbook.source import Source
+from tests.chapters.cells import CELL, shape
+from tests.chapters.format import formatted
 
 PROJECT = Project(Path(__file__).parents[2])
 
@@ -56,8 +57,52 @@ def test_every_profile_has_its_chapter():
 
 @every_chapter
 def test_code_is_formatted_to_the_width_of_a_page(chapter):
-    cells = [cell.source.rstrip("\n") for cell in Source(PROJECT.source(chapter)).code]
-    for cell in cells:
-        command = [sys.executable, "-m", "ruff", "format", "--line-length", "82", "-"]
-        run = subprocess.run(command, input=cell, capture_output=True, text=True, check=True)
-        assert run.stdout.rstrip("\n") == cell, "run: python tests/chapters/format.py"
+    codes = [match["code"].rstrip("\n") for match in CELL.finditer(text(chapter))]
+    assert formatted(codes) == codes, f"run: python -m tests.chapters.format {chapter}"
+
+
+def text(chapter):
+    return PROJECT.source(chapter).read_text()
+
+
+settling = pytest.mark.parametrize(
+    "chapter", [c for c in PROJECT.chapters if Source(PROJECT.source(c)).settles]
+)
+
+
+@settling
+def test_a_page_can_be_read(chapter):
+    """Contract 1: the experiment is a few visible calls, the prose says what they mean."""
+    found = shape(text(chapter))
+    assert found.statements <= 80
+    assert found.largest <= 25
+    kinds = {rows()[name].kind for name in Source(PROJECT.source(chapter)).settles}
+    assert found.words >= (1200 if "theorem" in kinds else 800)
+
+
+@settling
+def test_only_imports_numbers_for_the_text_and_figures_are_folded(chapter):
+    for match in CELL.finditer(text(chapter)):
+        code, options = match["code"], match["options"]
+        if "remove-cell" in options:
+            assert "tell(" in code, code
+            assert "settle(" not in code, code
+        elif "hide-input" in options:
+            lines = [line for line in code.splitlines() if line.strip()]
+            assert "figures.show(" in code or "import" in lines[0], code
+
+
+@settling
+def test_every_id_is_settled_by_a_call_and_its_numbers_are_computed(chapter):
+    """A sentence of the summary box takes measured numbers from the evaluation."""
+    code = "\n".join(match["code"] for match in CELL.finditer(text(chapter)))
+    for name in Source(PROJECT.source(chapter)).settles:
+        assert f'"{name}"' in code
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    for call in calls:
+        for keyword in call.keywords:
+            if keyword.arg == "found" and isinstance(keyword.value, ast.Constant):
+                words = re.sub(r"\$[^$]*\$", "", keyword.value.value)
+                assert not re.search(r"\d[.·]\d", words), words
+            if keyword.arg == "numbers" and isinstance(keyword.value, ast.Dict):
+                assert not any(isinstance(v, ast.Constant) for v in keyword.value.values)
