@@ -47,7 +47,7 @@ def test_corollary_3_is_lemma_2_of_theorem_1():
     alpha, n, d = 0.3, 4, 10**6
     expected = 4 * n * (1 - 0.2) ** 5 + 6 * n**2 / (alpha * 1000)
     assert theory.orth_corollary_3(alpha, 5, n, d) == pytest.approx(expected)
-    repaired = 4 * n * (1 - 0.06) ** 4 + 6 * n**2 / (alpha**2 * 1000)
+    repaired = 4 * n * (1 - 0.06) ** 5 + 6 * n**2 / (alpha**2 * 1000)
     assert theory.orth_corollary_3_repaired(alpha, 5, n, d) == pytest.approx(repaired)
 
 
