@@ -140,6 +140,12 @@ def test_alpha_below():
     assert member.alpha_below(lambda share: 2 - share).right == pytest.approx(1.7)
 
 
+def test_alpha_below_takes_the_worst_of_a_batch():
+    k = sp.KernelMap.from_series([[0, 0.7, 0, 0.3], [0, 0.9, 0, 0.1], [0, 0.5, 0, 0.5]])
+    case = lab.Member(k, Trial("", k, np.array([0.5]), 1)).alpha_below(lambda share: 1 + share)
+    assert (case.left, case.right) == (pytest.approx(1 / 1.2), pytest.approx(1.1))
+
+
 def test_rates_limits_and_curves():
     rows = lab.rates([A.cube, A.exp], 5).set_index("activation")
     assert rows.loc["cube"].tolist()[:3] == pytest.approx([5 / 9, 0.6, 5 / 7])
