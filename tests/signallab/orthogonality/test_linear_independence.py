@@ -122,7 +122,13 @@ def test_a_pixel_is_white_only_if_no_run_falls_below_its_own_input():
 def test_bisection_finds_a_threshold_to_five_per_cent(monkeypatch, threshold):
     monkeypatch.setattr(lab, "passes", lambda n, width, **_: width >= threshold)
     found = lab.smallest_width(8)
-    assert threshold <= found <= max(threshold + 1, threshold / 0.95)
+    assert threshold <= found <= max(threshold, threshold / 0.95)
+
+
+def test_bisection_is_exact_where_five_per_cent_are_less_than_a_neuron(monkeypatch):
+    for threshold in range(9, 20):
+        monkeypatch.setattr(lab, "passes", lambda n, width, t=threshold, **_: width >= t)
+        assert lab.smallest_width(8) == threshold
 
 
 def test_smallest_widths_are_independent_bisections():
