@@ -151,7 +151,9 @@ def test_three_languages_need_the_tail_of_a_kink():
     np.testing.assert_allclose(case.right, numbers * 2, rtol=1e-6)
 
 
-@pytest.mark.parametrize("phi", [A.sign, A.step, A.relu, A.selu, A.norm_relu()], ids=lambda phi: phi.name)
+@pytest.mark.parametrize(
+    "phi", [A.sign, A.step, A.relu, A.selu, A.norm_relu()], ids=lambda phi: phi.name
+)
 def test_tail_is_what_is_missing(phi):
     order = 800
     missing = phi.second_moment - float(lab.by_series(phi, np.array([1.0]), order)[0])
