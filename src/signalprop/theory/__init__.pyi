@@ -5,6 +5,7 @@ from ..limits.spectrum_maps import (
     infinite_width_path as infinite_width_path,
 )
 from . import decomposed as decomposed
+from . import isometry as isometry
 from . import kernels as kernels
 from . import meanfield as meanfield
 from . import orthogonality as orthogonality
@@ -55,6 +56,24 @@ from .decomposed.tree import (
 )
 from .decomposed.tree import (
     dec_tree_norms as dec_tree_norms,
+)
+from .isometry.bias import (
+    iso_corollary_4_5 as iso_corollary_4_5,
+)
+from .isometry.bias import (
+    iso_equation_4_6 as iso_equation_4_6,
+)
+from .isometry.bias import (
+    iso_figure_4_1 as iso_figure_4_1,
+)
+from .isometry.bias import (
+    iso_normalization_gain as iso_normalization_gain,
+)
+from .isometry.bias import (
+    iso_recentring_gain as iso_recentring_gain,
+)
+from .isometry.bias import (
+    iso_theorem_4_3 as iso_theorem_4_3,
 )
 from .kernels.centred import (
     ker_corollary_5_10 as ker_corollary_5_10,

@@ -1,0 +1,1 @@
+"""Statements of ISO: what normalizing the samples does to their isometry."""
