@@ -18,7 +18,7 @@ from sympy import Matrix, Rational
 
 import signalprop as sp
 from signallab.case import Case
-from signalprop import theory
+from signalprop import layers, theory
 from signalprop._arrays import Floats
 from signalprop.random import Stream
 
@@ -324,12 +324,19 @@ def step(
 
 
 def worst_case(
-    n: int, d: int, steps: int, starts: int, stream: Stream, factor: Factor = theory.iso_theorem_4_3
+    n: int,
+    d: int,
+    steps: int,
+    starts: int,
+    stream: Stream,
+    factor: Factor = theory.iso_theorem_4_3,
+    layer: Factor = layers.rms_norm,
 ) -> pd.DataFrame:
     """Search for samples that break Theorem 4.3: gradient descent (Adam) on its logarithmic slack.
 
     Return start, step, ``slack`` ``= log I(G~) - log I(G) - log factor`` and the spread of the
-    lengths, standard deviation over mean. All entries of the samples are free.
+    lengths, standard deviation over mean. All entries of the samples are free. ``layer`` makes G~:
+    by default all lengths become ``sqrt d``, which is the projection of the theorem, scaled.
 
     >>> frame = worst_case(2, 2, 2, 1, Stream(0))
     >>> bool((frame["slack"] > 0).all())
@@ -342,7 +349,7 @@ def worst_case(
     frames = []
     for step in range(steps + 1):
         lengths = x.norm(dim=-1)
-        slack = _log_isometry(x / lengths[..., None]) - _log_isometry(x) - factor(lengths).log()
+        slack = _log_isometry(layer(x)) - _log_isometry(x) - factor(lengths).log()
         spread = lengths.std(-1, correction=0) / lengths.mean(-1)
         columns = {"slack": slack.detach().numpy(), "spread": spread.detach().numpy()}
         frames.append(pd.DataFrame({"start": range(starts), "step": step, **columns}))
