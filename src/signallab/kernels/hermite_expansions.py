@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import sympy  # type: ignore[import-untyped]
+import sympy
 
 import signalprop as sp
 from signallab.case import Case
