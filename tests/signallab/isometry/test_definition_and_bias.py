@@ -107,3 +107,42 @@ def test_maximizer_and_examples():
         steps = edges[:, 1] - edges[:, 0]
         for v in vectors:
             assert np.isclose(steps, v).all(axis=1).sum() == 2 ** (n - 1)
+
+
+def test_statements_of_the_lemma_by_hand():
+    flat, scaled, uneven = Matrix([[1, 1], [1, 1]]), 2 * Matrix.eye(2), Matrix.diag(1, 2)
+    assert [lab.is_zero(m, "").left for m in (flat, scaled, uneven)] == [True, False, False]
+    assert [lab.is_zero(m, "").right for m in (flat, scaled, uneven)] == [True, False, False]
+    assert [lab.is_one(m, "").left for m in (flat, scaled, uneven)] == [False, True, False]
+    assert [lab.is_one(m, "").right for m in (flat, scaled, scaled / 2)] == [False, False, True]
+    traces = lab.is_scale_free(uneven, "", lambda m: m.trace())
+    assert (traces.left, traces.right) == ([9.0, 3 / 7], 3.0)
+    ends = lab.in_range(uneven, "", 0.1, 0.9)
+    np.testing.assert_allclose(ends.left, [0.1, 8 / 9])
+    np.testing.assert_allclose(ends.right, [8 / 9, 0.9])
+
+
+def test_statements_of_the_definition():
+    whole, bare = (lab.both_ways(4, Stream(5), root=root) for root in (True, False))
+    np.testing.assert_allclose(whole.left, whole.right, rtol=1e-12)
+    np.testing.assert_allclose(bare.right, whole.right**4)
+    assert len(whole.left) == 21
+    assert [lab.rank(n, d, Stream(5)).left for n, d in [(2, 5), (5, 2), (1, 1)]] == [2, 2, 1]
+    ratio = lab.twice_the_ratio(1.0, 1.0, turn=np.pi / 2)
+    angles = np.linspace(0.1, 3.0, 30)
+    np.testing.assert_allclose(ratio.left, np.sin(angles))
+    np.testing.assert_allclose(ratio.right, np.cos(angles), atol=1e-12)
+
+
+def test_hypothesis_of_the_theorem():
+    assert lab.bias(np.eye(2)[None]).hypotheses == {"no sample is zero": True}
+
+
+def test_statements_of_the_proof_by_hand():
+    x = np.array([[[0.0, 1.0, 0.0], [3.0, 0.0, 0.0]]])
+    step = lab.step(x, "", "4.6", "4.7", mend=lambda n, d: d / n)
+    assert step.left == pytest.approx(10 / 9)
+    assert step.right == pytest.approx(1.25 * 1.5)
+    assert lab.determinants(2 * x, "").left == pytest.approx(1)
+    assert lab.determinants(2 * x, "", times=1).left == pytest.approx(4)  # det D = 2 · 6 / 3
+    assert lab.determinants(2 * x, "", radius=1.0).left == pytest.approx(9)

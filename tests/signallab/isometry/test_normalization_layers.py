@@ -137,3 +137,18 @@ def test_trained_networks_learn_and_are_recorded_in_order():
     np.testing.assert_allclose(case.right, rows["after"])
     tripled = lab.during_training(frame, run=1, epoch=2, times=3)
     np.testing.assert_allclose(tripled.left, rows["before"] * (3 * rows["factor"] - 2))
+
+
+def test_batches_and_features_hold_what_their_names_say():
+    for name, x in lab.batches(Stream(7), 3).items():
+        n, d = x.shape[1:]
+        assert name in ("two basis vectors of the plane", f"d = {d}, n = {n}")
+    found = lab.features(Stream(7), 30)
+    for name, x in found.items():
+        d, n = x.shape[1:]
+        assert name == "a feature far from 0" or name.endswith(f"d = {d}, n = {n}")
+    far = found["a feature far from 0"].mean(axis=(0, 2))
+    assert far[0] > 4
+    assert np.abs(far[1:]).max() < 1
+    assert lab.bound(PAIR, "").hypotheses == {"no sample is zero": True}
+    assert lab.features_bound(PAIR, "").hypotheses == {"no feature is zero": True}
