@@ -157,7 +157,7 @@ def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
     errata = (site / "errata.html").read_text()
     assert "the last line" in errata
     assert "&lt;b&gt;" in errata
-    assert "slip in the proof" in (site / "ledger.html").read_text()
+    assert "slip beside ORTH-X1" in (site / "ledger.html").read_text()
 
 
 def test_checks_that_fail_by_chance_too_often(book):

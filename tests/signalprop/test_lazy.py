@@ -89,6 +89,8 @@ def test_each_name_has_one_room():
     rooms = defaultdict(list)
     for path in ROOT.rglob("*.py"):
         parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[0] == "theory" and parts[-1] == "__init__":
+            continue
         name = parts[-2:-1] if parts[-1] == "__init__" else parts[-1:]
         rooms["".join(name)].append(parts)
         for node in ast.parse(path.read_text()).body:
