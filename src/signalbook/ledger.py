@@ -95,7 +95,7 @@ def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]
     entries = {}
     for name, claims in grouped.items():
         deciding = [c for c in claims if not c.get("in_proof") and c["verdict"] != "misprint"]
-        deciding = deciding or [c for c in claims if c["verdict"] == "misprint"] or claims
+        deciding = deciding or claims
         worst = max(deciding, key=lambda claim: VERDICTS.index(claim["verdict"]))
         entries[name] = worst | context | {"checks": claims}
     return entries
