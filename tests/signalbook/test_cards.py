@@ -102,3 +102,11 @@ def test_every_verdict_has_a_badge_with_a_colour_or_none():
 )
 def test_typeset(text, html):
     assert typeset(text) == html
+
+
+def test_only_what_the_errata_list_links_there():
+    """A failure at a reduced scale is no erratum: a record decides."""
+    fails = claims()["fails"].data
+    assert "errata.html" in cards.card(fails)
+    reduced = {**fails, "verdict": "disagrees at reduced scale"}
+    assert "errata.html" not in cards.card(reduced)
