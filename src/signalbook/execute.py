@@ -6,10 +6,10 @@ import copy
 import json
 import os
 import resource
-import shutil
 import signal
 import sys
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -22,6 +22,7 @@ from nbformat.v4 import new_code_cell
 from signalbook.errors import BookError
 from signalbook.files import replace, write
 from signalbook.keys import order, seal, stale, wanted
+from signalbook.longrun import RUN, forget
 from signalbook.parameters import resolve
 from signalbook.project import Project
 from signalbook.source import Source
@@ -126,11 +127,12 @@ def execute(
     defaults = {name: p.default for name, p in source.parameters.items()}
     changed = {name: value for name, value in parameters.items() if value != defaults[name]}
     begun = time.monotonic()
+    run = os.environ[RUN] = uuid.uuid4().hex
     try:
         notebook = _Papermill(project, chapter, source, on_cell).run(changed, time_limit)
     finally:
         project.progress(chapter).unlink(missing_ok=True)
-    shutil.rmtree(project.checkpoints(chapter), ignore_errors=True)
+    forget(project.checkpoints(chapter), run)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is bytes there, kB elsewhere
     testimony = notebook.cells.pop()["outputs"][0]["data"][MIME]

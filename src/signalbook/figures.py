@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,23 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from signalbook.beside import beside
+from signalbook.errors import BookError
+from signalbook.files import read_json
 from signalbook.outputs import FIGURE
 from signalbook.project import Project
+from signalbook.scale import reductions
 
-__all__ = ["Figure", "record", "show", "use_style"]
+__all__ = ["Figure", "begin", "record", "show", "use_style"]
+
+_records: dict[str, str] = {}  # the recorded rows of the chapter's figures, by name, as CSV
+
+
+def begin(chapter: str) -> None:
+    """Apply the style, and look up what was recorded of the chapter's figures."""
+    use_style()
+    _records.clear()
+    _records.update(record(chapter))
 
 
 def use_style() -> None:
@@ -26,16 +38,35 @@ def use_style() -> None:
 
 
 class Figure:
-    """A matplotlib figure with its name and data, displayed as the last line of a cell."""
+    """A matplotlib figure with its name and data, displayed as the last line of a cell.
 
-    def __init__(self, figure: Any, name: str, data: pd.DataFrame, raster: bool) -> None:
+    ``reduced`` names the parameters by which its numbers differ from the document's, ``recorded``
+    counts the curves of the recorded run that were drawn beside them.
+    """
+
+    def __init__(
+        self,
+        figure: Any,
+        name: str,
+        data: pd.DataFrame,
+        *,
+        raster: bool = False,
+        reduced: Sequence[str] = (),
+        recorded: int = 0,
+    ) -> None:
         self.figure, self.name, self.data, self.raster = figure, name, data, raster
+        self.reduced, self.recorded = list(reduced), recorded
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         # 12 digits: below that, the last bits of a float differ between machines to no use.
         csv = self.data.to_csv(index=False, float_format="%.12g", lineterminator="\n")
         bundle: dict[str, Any] = {
-            FIGURE: {"name": self.name, "csv": csv},
+            FIGURE: {
+                "name": self.name,
+                "csv": csv,
+                "reduced": self.reduced,
+                "recorded": self.recorded,
+            },
             "text/plain": f"Figure {self.name}: {len(self.data)} rows of data",
         }
         if self.raster:
@@ -51,24 +82,41 @@ class Figure:
 
 
 def show(
-    figure: Any, name: str, data: pd.DataFrame | Mapping[str, Any], *, raster: bool = False
+    figure: Any,
+    name: str,
+    data: pd.DataFrame | Mapping[str, Any],
+    *,
+    raster: bool = False,
+    regardless_of: Sequence[str] = (),
 ) -> Figure:
     """Show a figure and keep the numbers it was drawn from.
 
     ``data`` holds one row a point, columns named in words; readers download it as CSV. ``raster``
     draws PNG instead of SVG, for thousands of points. The page's cell metadata hold the caption and
     the alt text, without which the build refuses the page.
+
+    Where a run at the document's sizes was recorded, its curves are drawn beside those of ``data``,
+    and the build holds one against the other, unless this run differs from the document's in
+    something that the numbers depend on: ``regardless_of`` lists the parameters that they do not
+    depend on (of a mean, the number of runs).
     """
     if not name.replace("-", "").isalnum():
         raise ValueError(f"name must be letters, digits and hyphens, got {name!r}")
+    rows = pd.DataFrame(data)
+    recorded = _records.get(name)
+    drawn = beside(figure, rows, pd.read_csv(io.StringIO(recorded))) if recorded else 0
     plt.close(figure)
-    return Figure(figure, name, pd.DataFrame(data), raster)
+    reduced = [name for name in reductions() if name not in regardless_of]
+    return Figure(figure, name, rows, raster=raster, reduced=reduced, recorded=drawn)
 
 
-def record(chapter: str, name: str) -> pd.DataFrame | None:
-    """The recorded data of a figure from the run at the document's own sizes, if there is one."""
-    path = Project.find(Path.cwd()).record(chapter)
-    if not path.is_file():
-        return None
-    csv = json.loads(path.read_text())["figures"].get(name)
-    return None if csv is None else pd.read_csv(io.StringIO(csv))
+def record(chapter: str) -> dict[str, str]:
+    """Return the recorded rows of a chapter's figures as CSV, by name; none where there are none.
+
+    Outside a clone of the book there are none.
+    """
+    try:
+        found = read_json(Project.find(Path.cwd()).record(chapter))
+    except BookError:
+        return {}
+    return {name: figure["csv"] for name, figure in (found or {}).get("figures", {}).items()}

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
 from signalbook.files import write
 from signalbook.project import Project
-from signalbook.start import history
+from signalbook.scale import history
 from signalbook.witness import library_digest
 
-__all__ = ["LongRun", "long_run"]
+__all__ = ["RUN", "LongRun", "forget", "long_run"]
+
+RUN = "SIGNALBOOK_RUN"  # the variable by which a kernel knows the execution that it serves
+USER = "run"  # the file beside checkpoints that says which execution took them up last
 
 
 class LongRun(TypedDict):
@@ -29,7 +34,8 @@ def long_run(chapter: str) -> LongRun:
     Use it as ``sp.training.train(..., **long_run("<part>/<slug>"))``. The folder is named after all
     that the numbers can depend on: the cells that ran so far, parameters among them, the whole
     library (what is loaded later counts too) and the version of torch. So a checkpoint is only ever
-    taken up by the run that it is of. Once the chapter is executed its checkpoints are removed.
+    taken up by the run that it is of. Once the chapter is executed the checkpoints that it used are
+    removed; those of other sizes stay.
     """
     project = Project.find(Path.cwd())
     parts = [library_digest(), importlib.metadata.version("torch"), *history()]
@@ -39,4 +45,18 @@ def long_run(chapter: str) -> LongRun:
         if done * 100 // steps > (done - 1) * 100 // steps:
             write(project.progress(chapter), f"{group}, step {done} of {steps}")
 
-    return LongRun(folder=project.checkpoints(chapter) / name, progress=progress)
+    folder = project.checkpoints(chapter) / name
+    write(folder / USER, os.environ.get(RUN, ""))
+    return LongRun(folder=folder, progress=progress)
+
+
+def forget(checkpoints: Path, run: str) -> None:
+    """Remove the checkpoints of a chapter that this run took up, or made, last.
+
+    A record is made over several runs, and its chapter is executed at smaller sizes in between.
+    """
+    for mark in checkpoints.glob(f"*/{USER}"):
+        if mark.read_text() == run:
+            shutil.rmtree(mark.parent)
+    if checkpoints.is_dir() and not any(checkpoints.iterdir()):
+        checkpoints.rmdir()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from typing import Any
 
 from signalbook.parameters import declared
-from signalbook.start import assignments, history
 
-__all__ = ["OURS", "reductions"]
+__all__ = ["OURS", "assignments", "history", "reductions"]
 
 OURS = {"seed", "device"}  # no document prints them, and no statement depends on them
 
@@ -27,4 +28,19 @@ def reductions() -> dict[str, tuple[Any, Any]]:
         name: (value, parameters[name].default)
         for name, value in injected.items()
         if name in parameters and name not in OURS and value != parameters[name].default
+    }
+
+
+def history() -> list[str]:
+    """Return the cells that ran before this one: [] outside a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return [cell for cell in shell.user_ns.get("In", [])[:-1] if cell] if shell else []
+
+
+def assignments(cell: str) -> dict[str, object]:
+    """The names that an injected cell sets; papermill writes ``name = literal`` lines."""
+    return {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in ast.parse(cell).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }

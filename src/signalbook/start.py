@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import sys
-
 import torch
 
 from signalbook import figures
 from signalbook.errors import BookError
 from signalbook.parameters import declared, resolve
+from signalbook.scale import assignments, history
 from signalprop.random import Stream
 
-__all__ = ["assignments", "history", "start"]
+__all__ = ["start"]
 
 
 def start(chapter: str, seed: int) -> Stream:
@@ -28,23 +26,8 @@ def start(chapter: str, seed: int) -> Stream:
         injected = [cell for cell in cells[1:] if cell.startswith("# Parameters")]
         values = resolve(parameters, assignments("\n".join(injected)), chapter)
         _check_device(str(values.get("device", "cpu")))
-    figures.use_style()
+    figures.begin(chapter)
     return Stream(seed, (chapter,))
-
-
-def history() -> list[str]:
-    """Return the cells that ran before this one: [] outside a notebook."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return [cell for cell in shell.user_ns.get("In", [])[:-1] if cell] if shell else []
-
-
-def assignments(cell: str) -> dict[str, object]:
-    """The names that an injected cell sets; papermill writes ``name = literal`` lines."""
-    return {
-        node.targets[0].id: ast.literal_eval(node.value)
-        for node in ast.parse(cell).body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
 
 
 def _check_device(device: str) -> None:

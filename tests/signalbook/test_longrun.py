@@ -39,5 +39,7 @@ def test_a_killed_run_goes_on_and_cleans_up(book):
     assert "exit code 1" in book.run("chapter", A, "--set", "runs=7", code=1)
     assert len(list(checkpoints.rglob("net.pt"))) == 2, "other values, another checkpoint"
     assert "holds" in book.run("chapter", A)
+    assert len(list(checkpoints.rglob("net.pt"))) == 1
+    assert "holds" in book.run("chapter", A, "--set", "runs=7"), "a run spares those of others"
     assert not checkpoints.exists()
     assert not list((book.root / "_build" / "status").rglob("*.txt"))
