@@ -80,7 +80,8 @@ def collect(project: Project) -> Ledger:
 def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
 
-    Displays of a proof and slips of print have a say only where an ID has no other claims.
+    Displays of a proof have a say only where an ID has no other claims. A slip of print gives the
+    verdict where nothing is worse, and leaves the word to what was computed.
     """
     key = notebook["metadata"]["made"]["key"]
     grouped: dict[str, list[dict[str, Any]]] = {}
@@ -94,10 +95,11 @@ def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]
     }
     entries = {}
     for name, claims in grouped.items():
-        deciding = [c for c in claims if not c.get("in_proof") and c["verdict"] != "misprint"]
-        deciding = deciding or claims
-        worst = max(deciding, key=lambda claim: VERDICTS.index(claim["verdict"]))
-        entries[name] = worst | context | {"checks": claims}
+        deciding = [c for c in claims if not c.get("in_proof")] or claims
+        verdict = max((c["verdict"] for c in deciding), key=VERDICTS.index)
+        computed = [c for c in deciding if c["verdict"] != "misprint"] or deciding
+        speaks = max(computed, key=lambda claim: VERDICTS.index(claim["verdict"]))
+        entries[name] = speaks | context | {"verdict": verdict, "checks": claims}
     return entries
 
 

@@ -62,8 +62,8 @@ def box(
 ) -> str:
     """What a chapter shows under its title: what was found, and which sizes made the page.
 
-    What fails comes first; slips of print stay in their section. Nothing for a page of our own,
-    which settles no statement of a document.
+    What fails comes first; what is only a slip of print stays in its section. Nothing for a page
+    of our own, which settles no statement of a document.
     """
     if not source.settles:
         return ""
@@ -75,7 +75,7 @@ def box(
     ]
     return _raw(
         cards.template("box.html.j2").render(
-            entries=[e for e in _gravest_first(entries) if e["verdict"] != "misprint"],
+            entries=[e for e in _gravest_first(entries) if "because" not in e],  # argued, not found
             profile=key["profile"],
             reduced=reduced,
             record=record,

@@ -25,9 +25,9 @@ __all__ = ["SEVERITIES", "VERDICTS", "Card", "NoPower", "misprint", "open_choice
 VERDICTS = (
     "holds",
     "holds with slack",
+    "misprint",
     "illustrated",
     "agrees at reduced scale",
-    "misprint",
     "open choice",
     "not run at this scale",
     "disagrees at reduced scale",
@@ -79,6 +79,7 @@ def settle(
     about: str = "",
     in_proof: str = "",
     regardless_of: Sequence[str] = (),
+    needs: Check | None = None,
     numbers: Mapping[str, Any] | None = None,
 ) -> Card:
     """Settle an ID, or the part of it that ``about`` names; the last line of a cell.
@@ -92,16 +93,16 @@ def settle(
       repair) and must be rejected, by more than luck; ``undecided`` names those that the data
       cannot tell from the statement;
     - where the print fails, ``repaired`` passes the same test, ``repair`` is the mended statement
-      in
-      full, ``severity`` says what kind of mend it is, and ``seen_from`` (a function of points) the
-      ``size`` from which a failing point can be seen: the point with the smallest is the
+      in full, ``severity`` says what kind of mend it is, and ``seen_from`` (a function of points)
+      the ``size`` from which a failing point can be seen: the point with the smallest is the
       counterexample, evaluated again on its own; without it the first failing point is;
     - ``holds_at`` shows that a failing statement holds elsewhere, at the sizes in use;
     - ``sharper`` passes too and says more than the print, in the words of ``sharpened``;
     - ``in_proof`` names a display of a proof: its failure leaves the statement as it is;
     - a run whose parameters differ from the document's agrees or disagrees *at reduced scale*,
-      unless
-      the statement does not depend on those that differ: ``regardless_of`` lists them.
+      unless the statement does not depend on those that differ: ``regardless_of`` lists them;
+    - ``needs`` is what a smaller run has to show before it says anything about the statement (that
+      the networks learn at all): one that does not has *not run at this scale*.
     """
     _known(id)
     if not rivals:
@@ -111,12 +112,13 @@ def settle(
     if holds_at is not None and not holds_at.passed:
         raise NoPower(f"{id}: it does not hold where it is said to: {holds_at.measured}")
     stands = sharper or (printed if printed.passed or repaired is None else repaired)
-    others = [check for check in (printed, repaired, sharper, holds_at) if check is not None]
+    others = [check for check in (printed, repaired, sharper, holds_at, needs) if check is not None]
     tried = {name: stands.rival(rival) for name, rival in rivals.items()}
-    if stands.passed:
-        _has_power(id, tried)
     reduced = {n: v for n, v in reductions().items() if n not in regardless_of}
-    verdict = _at_scale(_verdict(printed, repaired, sharper), bool(reduced))
+    silent = bool(reduced) and needs is not None and not needs.passed
+    if stands.passed and not silent:
+        _has_power(id, tried)
+    verdict = _at_scale(_verdict(printed, repaired, sharper), bool(reduced), silent)
     data: dict[str, Any] = {
         "id": id,
         "about": about,
@@ -132,12 +134,13 @@ def settle(
         "rivals": {name: check.worst for name, check in tried.items()},
         "undecided": {name: stands.rival(r).worst for name, r in (undecided or {}).items()},
         "reduced": reduced,
+        "needs": needs.measured if needs else "",
         "error": _error(others, tried.values()),
         "modelled": all(check.error is not None for check in others),
         "seen_from": None,
         "counterexample": None,
     }
-    if not printed.passed and repaired is not None and repaired.passed:
+    if not silent and not printed.passed and repaired is not None and repaired.passed:
         if printed.escape is not None and printed.escape > LEVEL:
             raise NoPower(
                 f"{id}: chance may explain the failure (probability {printed.escape:.2g}): take "
@@ -157,9 +160,19 @@ def settle(
 
 
 def misprint(
-    id: str, *, where: str, printed: str, should: str, because: str, about: str = ""
+    id: str,
+    *,
+    where: str,
+    printed: str,
+    should: str,
+    because: str,
+    about: str = "",
+    in_proof: bool = False,
 ) -> Card:
     """A slip of print that the text around it corrects: argued, not computed, and it says so.
+
+    A statement that has one is a *misprint*, also where it holds once the slip is mended. A slip
+    ``in_proof``, or elsewhere in the text around the statement, leaves the statement as it is.
 
     >>> misprint(
     ...     "ORTH-Tab2", where="Table 2", printed="(4)", should="(1)", because="(4) is a bound"
@@ -171,7 +184,8 @@ def misprint(
     if empty := [name for name, text in argued.items() if not text.strip()]:
         raise ValueError(f"{empty[0]} must not be empty")
     found = f"{where}: printed is {printed}; it should be {should}."
-    return Card({"id": id, "about": about, "verdict": "misprint", "found": found, **argued})
+    told = {"id": id, "about": about, "in_proof": where if in_proof else "", "found": found}
+    return Card({**told, "verdict": "misprint", **argued})
 
 
 def open_choice(
@@ -228,7 +242,9 @@ def _verdict(printed: Check, repaired: Check | None, sharper: Check | None) -> s
     return "holds with slack" if sharper is not None else "holds"
 
 
-def _at_scale(verdict: str, reduced: bool) -> str:
+def _at_scale(verdict: str, reduced: bool, silent: bool) -> str:
+    if silent:
+        return "not run at this scale"
     if not reduced:
         return verdict
     good = verdict in ("holds", "holds with slack", "illustrated")

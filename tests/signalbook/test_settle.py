@@ -113,6 +113,28 @@ def test_a_smaller_run_does_not_settle_what_depends_on_its_size(monkeypatch):
     assert claim(holds, regardless_of=["width"])["verdict"] == "holds"
 
 
+def test_a_smaller_run_that_cannot_tell_decides_nothing(monkeypatch):
+    """It needs no power then, nor a repair; at the document's size it is judged like any other."""
+    silent = {"needs": fails, "rivals": {"itself": at_most(1.5)}}
+    with pytest.raises(NoPower):
+        claim(holds, **silent)
+    monkeypatch.setattr(settle, "reductions", lambda: {"steps": (8, 64)})
+    for printed in (holds, fails):
+        card = claim(printed, **silent)
+        assert card["verdict"] == "not run at this scale"
+        assert card["needs"] == fails.measured
+        assert card["counterexample"] is None
+    assert claim(holds, needs=holds)["verdict"] == "agrees at reduced scale"
+    with pytest.raises(NoPower):
+        claim(holds, needs=fails, regardless_of=["steps"], rivals=silent["rivals"])
+
+
+def test_a_slip_beside_the_statement_names_its_place():
+    slip = {"printed": "b", "should": "c", "because": "d"}
+    assert misprint("ORTH-T1", where="Eq. (3)", **slip)["in_proof"] == ""
+    assert misprint("ORTH-T1", where="Eq. (3)", in_proof=True, **slip)["in_proof"] == "Eq. (3)"
+
+
 def test_the_scale_is_read_from_the_cells_that_ran(monkeypatch):
     cells = ["width: int = 64\nseed: int = 0", "# Parameters\nwidth = 8\nseed = 3\n", "x = 1"]
     monkeypatch.setattr(scale, "history", lambda: cells)
