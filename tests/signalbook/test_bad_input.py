@@ -142,7 +142,8 @@ def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
         "found=", 'repaired=at_most_one(below, over=[{"run": 0}]), repair="Nine.",\n'
         '    severity="constant", in_proof="the last line", found='
     )  # fmt: skip
-    misprint = 'misprint("ORTH-X1", where="a", printed="<b>", should="c", because="d")'
+    misprint = 'misprint("ORTH-X1", where="a", printed="<b>", should="c", because="d", '
+    misprint += "in_proof=True)"
     cells = "".join(f"\n```{{code-cell}} ipython3\n{code}\n```\n" for code in (slip, misprint))
     path.write_text(text.replace("import settle", "import misprint, settle") + cells)
     book.run("book")
