@@ -1,4 +1,7 @@
 from .alignment import (
+    alignment_by_layer as alignment_by_layer,
+)
+from .alignment import (
     gradient_alignment as gradient_alignment,
 )
 from .alignment import (

@@ -11,7 +11,7 @@ from signalprop._arrays import on_tensors
 from signalprop.metrics._checks import require_representable
 from signalprop.metrics.cosines import mean_absolute_cosine
 
-__all__ = ["gradient_alignment", "gradient_norms", "per_sample_gradients"]
+__all__ = ["alignment_by_layer", "gradient_alignment", "gradient_norms", "per_sample_gradients"]
 
 
 def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
@@ -87,3 +87,48 @@ def gradient_alignment(gradients: torch.Tensor) -> torch.Tensor:
     1.0
     """
     return mean_absolute_cosine(gradients)
+
+
+def alignment_by_layer(module: nn.Module, losses: torch.Tensor) -> dict[str, float]:
+    """Return for each weight of ``module`` how well the gradients of the samples align.
+
+    ``losses`` ``(n,)`` holds one loss a sample, computed from the weights of ``module`` in one
+    batch: with batch normalization each of them depends on the whole batch, and its gradient does.
+    Keys are the names of weight matrices and kernels, in order; a row of a weight (for a kernel:
+    all that leads to one output channel) is a neuron. The value is the mean of ``|cos|`` between
+    the gradients of two samples for one neuron, over all neurons and pairs. A gradient of zero has
+    no direction, so its pairs do not count; NaN if none is left. ``.grad`` fields stay as they are.
+
+    For the last layer it is the mean of `gradient_alignment` over its neurons (RANK Eqs. 12, 13,
+    Fig. 8). Why neuron by neuron: samples with equal inputs to a layer have gradients that are
+    collinear in each row, and yet not as whole matrices if their errors differ.
+
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> outputs = layer(torch.tensor([[1.0, 0.0], [-2.0, 0.0], [3.0, 4.0]])).squeeze()
+    >>> {name: round(value, 6) for name, value in alignment_by_layer(layer, outputs).items()}
+    {'weight': 0.733333}
+    """
+    if losses.ndim != 1 or len(losses) < 2:
+        raise ValueError(f"losses must be (n,) with n >= 2, got shape {tuple(losses.shape)}")
+    named = {name: p for name, p in module.named_parameters() if p.ndim >= 2}
+    of_samples = [
+        torch.autograd.grad(
+            loss, list(named.values()), retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        for loss in losses
+    ]
+    return {
+        name: _mean_alignment(torch.stack([gradient.flatten(1) for gradient in each], dim=1))
+        for name, each in zip(named, zip(*of_samples, strict=True), strict=True)
+    }
+
+
+def _mean_alignment(gradients: torch.Tensor) -> float:
+    """Return the mean of ``|cos|`` over neurons and pairs of ``(neurons, n, p)``, without zeros."""
+    largest = gradients.abs().amax(-1, keepdim=True)
+    there = (largest > 0).double().flatten(1)
+    scaled = gradients / largest.where(largest > 0, 1)
+    units = scaled / torch.linalg.vector_norm(scaled, dim=-1, keepdim=True).clamp(min=1)
+    cosines = (units @ units.mT).abs().clamp(max=1).double().triu(diagonal=1)
+    pairs = (there[:, :, None] * there[:, None, :]).triu(diagonal=1).sum()
+    return float(cosines.sum() / pairs) if pairs else float("nan")

@@ -7,8 +7,14 @@ from .conv import (
 from .conv import (
     unfold_rows as unfold_rows,
 )
+from .conv import (
+    vgg as vgg,
+)
 from .conv_stack import (
     ConvStack as ConvStack,
+)
+from .inspection import (
+    preactivations as preactivations,
 )
 from .linear import (
     Affine as Affine,
@@ -18,6 +24,9 @@ from .linear import (
 )
 from .mlp import (
     MLP as MLP,
+)
+from .resnet import (
+    ResNet as ResNet,
 )
 from .stacked import (
     Stacked as Stacked,

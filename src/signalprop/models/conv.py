@@ -1,4 +1,4 @@
-"""Convolutional networks from a plan, the ones of ORTH Table 3, and convolution as a product."""
+"""Convolutional networks from a plan: VGG, ORTH Table 3; and convolution as a product."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-__all__ = ["conv_net", "orth_table_3", "unfold_rows"]
+__all__ = ["conv_net", "orth_table_3", "unfold_rows", "vgg"]
 
 TOKENS = ("norm", "relu", "pool")
 
@@ -22,15 +22,16 @@ def conv_net(
     hidden: Sequence[int] = (),
     dropout: float = 0.0,
     first_stride: int = 1,
-    norm: Callable[[], nn.Module] | None = None,
+    norm: Callable[[int], nn.Module] | None = None,
     bias: bool = True,
 ) -> nn.Sequential:
     """Return a convolutional network for images ``(n, channels, size, size)``.
 
     ``plan`` lists its layers: a number is a convolution with that many output channels (kernel 3,
-    padding 1), ``"relu"``, ``"pool"`` (maximum over 2 x 2) and ``"norm"`` (made by ``norm``) are
-    what they say. Linear layers of the sizes ``hidden``, each after ``dropout`` and followed by
-    ReLU, and a linear head end it. Weights are torch's; see `signalprop.initializers` for others.
+    padding 1), ``"relu"``, ``"pool"`` (maximum over 2 x 2) and ``"norm"`` (what ``norm`` makes for
+    a number of channels) are what they say. Linear layers of the sizes ``hidden``, each after
+    ``dropout`` and followed by ReLU, and a linear head end it. Weights are torch's; see
+    `signalprop.initializers` for others.
 
     >>> net = conv_net([8, "relu", "pool", 16, "relu"], size=16)
     >>> net(torch.ones(2, 3, 16, 16)).shape
@@ -43,7 +44,7 @@ def conv_net(
             layers.append(nn.Conv2d(channels, token, 3, stride=stride, padding=1, bias=bias))
             channels, size, stride = token, -(-size // stride), 1
         elif token == "norm" and norm is not None:
-            layers.append(norm())
+            layers.append(norm(channels))
         elif token == "relu":
             layers.append(nn.ReLU())
         elif token == "pool" and size >= 2:
@@ -59,6 +60,46 @@ def conv_net(
     for one, next_one in pairwise(sizes):
         layers += [nn.Dropout(dropout), nn.Linear(one, next_one, bias=bias), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs, bias=bias))
+
+
+def vgg(
+    widths: Sequence[int] = (64, 128, 256, 512, 512),
+    repeats: Sequence[int] = (2, 2, 4, 4, 4),
+    *,
+    size: int = 32,
+    outputs: int = 10,
+    hidden: Sequence[int] = (512, 512),
+    dropout: float = 0.0,
+    norm: Callable[[int], nn.Module] | None = None,
+) -> nn.Sequential:
+    """Return a VGG network for images ``(n, 3, size, size)``; by default VGG-19 for CIFAR-10.
+
+    Stage i has ``repeats[i]`` convolutions to ``widths[i]`` channels, each followed by what
+    ``norm`` makes for that number of channels, if given, and by ReLU. A maximum over 2 x 2 pixels
+    ends the stage, as long as there are pixels left to pool. Linear layers of the sizes ``hidden``
+    and a linear head follow. The defaults are configuration E of Simonyan and
+    Zisserman (2015), 16 + 3 = 19 layers with weights, with the linear layers that are common for
+    CIFAR-10; the original, for photographs, is
+    ``vgg(size=224, outputs=1000, hidden=(4096, 4096), dropout=0.5)``.
+
+    >>> net = vgg([4, 8], [1, 2], size=8, hidden=[16], norm=nn.BatchNorm2d)
+    >>> [type(layer).__name__ for layer in net[:4]]
+    ['Conv2d', 'BatchNorm2d', 'ReLU', 'MaxPool2d']
+    """
+    if len(widths) != len(repeats) or not len(widths):
+        raise ValueError(
+            "widths and repeats must name as many stages, at least one, got "
+            f"{len(widths)} and {len(repeats)}"
+        )
+    plan: list[int | str] = []
+    pixels = size
+    for width, count in zip(widths, repeats, strict=True):
+        for _ in range(count):
+            plan += [width, "norm", "relu"] if norm is not None else [width, "relu"]
+        if pixels >= 2:
+            plan.append("pool")
+            pixels //= 2
+    return conv_net(plan, size=size, outputs=outputs, hidden=hidden, dropout=dropout, norm=norm)
 
 
 def orth_table_3(

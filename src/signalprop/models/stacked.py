@@ -49,6 +49,18 @@ class Stacked(nn.Module):
         ]
         return torch.stack(outputs)
 
+    def each(self) -> list[nn.Module]:
+        """Return the modules on their own: copies, with the parameters as they are now."""
+        modules = [
+            copy.deepcopy(self._template[0]).train(self.training) for _ in range(self.models)
+        ]
+        with torch.no_grad():
+            for name in self._names:
+                values = getattr(self, name.replace(".", "_"))
+                for module, value in zip(modules, values, strict=True):
+                    module.get_parameter(name).data = value.clone()
+        return modules
+
     def extra_repr(self) -> str:
         """Return the module that the networks have the structure of."""
         return f"{self.models} networks, {self._template[0]}"

@@ -3,7 +3,12 @@ import pytest
 import torch
 from torch import nn
 
-from signalprop.metrics import gradient_alignment, gradient_norms, per_sample_gradients
+from signalprop.metrics import (
+    alignment_by_layer,
+    gradient_alignment,
+    gradient_norms,
+    per_sample_gradients,
+)
 from signalprop.models import MLP, Stacked
 from signalprop.training.scores import cross_entropy
 
@@ -54,6 +59,60 @@ def test_alignment_of_collinear_and_of_random_gradients():
     np.testing.assert_allclose(gradient_alignment(per_sample_gradients(hidden, delta)), 1)
     random = generator.standard_normal((200, 1000))
     assert gradient_alignment(random) == pytest.approx(np.sqrt(2 / np.pi / 1000), rel=0.05)
+
+
+def test_alignment_of_the_last_layer_is_that_of_its_neurons():
+    model = network()
+    x, labels = torch.randn(6, 5, dtype=torch.float64), torch.arange(6) % 3
+    hidden = model[:2](x)
+    outputs = model[2](hidden)
+    losses = nn.functional.cross_entropy(outputs, labels, reduction="none")
+    found = alignment_by_layer(model, losses)
+    (delta,) = torch.autograd.grad(losses.sum(), outputs)
+    expected = gradient_alignment(per_sample_gradients(hidden.detach(), delta))
+    assert list(found) == ["0.weight", "2.weight"]
+    assert found["2.weight"] == pytest.approx(float(expected.mean()), rel=1e-12)
+
+
+def test_alignment_of_a_first_layer_is_that_of_its_inputs_where_a_unit_fires():
+    """A neuron's gradient is its error times the input; a silent neuron has none."""
+    model = network()
+    x = torch.randn(6, 5, dtype=torch.float64)
+    losses = model(x).square().sum(-1)
+    unit = x / x.norm(dim=1, keepdim=True)
+    cosines = (unit @ unit.T).abs()
+    fires = (model[0](x) > 0).double().T
+    pairs = (fires[:, :, None] * fires[:, None, :]).triu(diagonal=1)
+    assert 0 < pairs.sum() < 6 * 15
+    expected = float((pairs * cosines).sum() / pairs.sum())
+    assert alignment_by_layer(model, losses)["0.weight"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_alignment_of_a_kernel_and_through_batch_norm():
+    """A sample's loss depends on the whole batch, and so does its gradient."""
+    torch.manual_seed(1)
+    norm = nn.BatchNorm2d(4, track_running_stats=False)
+    layers = nn.Conv2d(2, 4, 3), norm, nn.Tanh(), nn.Flatten(), nn.Linear(16, 3)
+    model = nn.Sequential(*layers).double()
+    x, labels = torch.randn(3, 2, 4, 4, dtype=torch.float64), torch.arange(3)
+    losses = nn.functional.cross_entropy(model(x), labels, reduction="none")
+    gradients = torch.func.jacrev(
+        lambda kernel: nn.functional.cross_entropy(
+            torch.func.functional_call(model, {"0.weight": kernel}, (x,)), labels, reduction="none"
+        )
+    )(model[0].weight.detach())
+    expected = gradient_alignment(gradients.flatten(2).transpose(0, 1)).mean()
+    found = alignment_by_layer(model, losses)
+    assert list(found) == ["0.weight", "4.weight"]
+    assert found["0.weight"] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_alignment_is_nan_where_no_pair_has_gradients_and_needs_two_samples():
+    layer = nn.Linear(2, 1, bias=False)
+    losses = layer(torch.tensor([[1.0, 0.0], [0.0, 0.0]])).squeeze()
+    assert np.isnan(alignment_by_layer(layer, losses)["weight"])
+    with pytest.raises(ValueError, match=r"losses must be \(n,\) with n >= 2, got shape \(\)"):
+        alignment_by_layer(layer, losses.sum())
 
 
 def test_shapes_must_agree():

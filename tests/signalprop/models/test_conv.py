@@ -6,7 +6,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from signalprop import Stream
-from signalprop.layers import BatchNorm2d
 from signalprop.models import Stacked, conv_net, orth_table_3, unfold_rows
 
 IMAGES = torch.randn(2, 3, 9, 8, generator=Stream(0).torch(), dtype=torch.float64)
@@ -45,9 +44,10 @@ def test_table_3(published, convolutions):
 @pytest.mark.parametrize(("size", "stride"), [(16, 1), (16, 2), (15, 2), (33, 2)])
 def test_features_follow_the_size(size, stride):
     net = conv_net(
-        [4, "norm", "relu", "pool", 6, "relu"], size=size, first_stride=stride, norm=BatchNorm2d
+        [4, "norm", "relu", "pool", 6, "relu"], size=size, first_stride=stride, norm=nn.BatchNorm2d
     )
     assert net(torch.randn(3, 3, size, size)).shape == (3, 10)
+    assert net[1].num_features == 4
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,22 @@ def test_stacked_is_each_alone():
         alone.square().sum().backward()
         for one, other in zip(stacked.parameters(), net.parameters(), strict=True):
             torch.testing.assert_close(one.grad[k], other.grad)
+
+
+def test_each_of_a_stack_is_a_copy_of_what_it_is_now():
+    nets = [nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5)) for _ in range(3)]
+    stacked = Stacked(nets).eval()
+    with torch.no_grad():
+        next(stacked.parameters()).mul_(2)
+    x = torch.randn(3, 5, 3)
+    alone = stacked.each()
+    torch.testing.assert_close(
+        torch.stack([n(xk) for n, xk in zip(alone, x, strict=True)]), stacked(x)
+    )
+    torch.testing.assert_close(alone[1][0].weight, 2 * nets[1][0].weight)
+    with torch.no_grad():
+        alone[0][0].weight.zero_()
+    assert bool(stacked(x)[0].any())
 
 
 def test_stacked_follows_the_mode_and_refuses_buffers():
