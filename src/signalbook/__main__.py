@@ -98,7 +98,9 @@ def _paper(project: Project, options: argparse.Namespace) -> int:
 
 
 def _tell(cell: int, cells: int) -> None:
-    print(f"\rcell {cell} of {cells}", end="\n" if cell == cells else "", flush=True)
+    """One line that changes; where it cannot change, as in a file, one line at the end."""
+    if sys.stdout.isatty() or cell == cells:
+        print(f"\rcell {cell} of {cells}", end="\n" if cell == cells else "", flush=True)
 
 
 def _execute(project: Project, options: argparse.Namespace) -> int:

@@ -190,7 +190,9 @@ class _Papermill:
                 execution_timeout=time_limit,
                 cwd=str(self.project.root),
                 kernel_manager_class=_Kernel,
-                extra_arguments=[f"--IPKernelApp.exec_lines={WATCH}"],
+                # Errors alone: every message of a kernel carries a signature, which its warning
+                # about unencrypted local traffic does not mention.
+                extra_arguments=[f"--IPKernelApp.exec_lines={WATCH}", "--log-level=40"],
                 on_cell_start=self._started(len(notebook.cells) - 1 + bool(changed)),
                 on_cell_executed=self._executed,
             )
