@@ -9,6 +9,7 @@ from . import isometry as isometry
 from . import kernels as kernels
 from . import meanfield as meanfield
 from . import orthogonality as orthogonality
+from . import rank as rank
 from .decomposed.full_rank import (
     dec_corollary_4 as dec_corollary_4,
 )
@@ -257,4 +258,34 @@ from .orthogonality.without_batch_norm import (
 )
 from .orthogonality.without_batch_norm import (
     vanilla_collapse_rate as vanilla_collapse_rate,
+)
+from .rank.drift import (
+    expected_frobenius as expected_frobenius,
+)
+from .rank.drift import (
+    rank_example_14 as rank_example_14,
+)
+from .rank.drift import (
+    rank_lemma_12 as rank_lemma_12,
+)
+from .rank.drift import (
+    rank_proposition_13 as rank_proposition_13,
+)
+from .rank.regularity import (
+    rank_example_17 as rank_example_17,
+)
+from .rank.regularity import (
+    rank_regularity as rank_regularity,
+)
+from .rank.regularity import (
+    rank_regularity_deficit as rank_regularity_deficit,
+)
+from .rank.square_root import (
+    rank_lemma_2 as rank_lemma_2,
+)
+from .rank.square_root import (
+    rank_lemma_18 as rank_lemma_18,
+)
+from .rank.square_root import (
+    rank_theorem_3 as rank_theorem_3,
 )

@@ -1,0 +1,1 @@
+"""Statements of RANK: soft rank, the drift of the Frobenius norm, and the square-root theorem."""
