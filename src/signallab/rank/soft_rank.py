@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import scipy
 import torch
-from sympy import Matrix, Rational, eye
+from sympy import ImmutableMatrix, Matrix, Rational, eye
 from sympy.polys.matrices import DomainMatrix
 
 import signalprop as sp
@@ -79,7 +80,7 @@ def print_and_mend(offset: float, stream: Stream, samples: int = 50, **options: 
     return Case(left, np.array([0.0, 1.0]), words=f"mean over deviation {offset:g}")
 
 
-def integer_matrices(stream: Stream, count: int) -> dict[str, Matrix]:
+def integer_matrices(stream: Stream, count: int) -> dict[str, ImmutableMatrix]:
     """Return whole-number matrices ``(d, N)`` by name: chosen ones, and random ones, none zero.
 
     Random entries are -2 to 2, with up to 5 rows and columns, so that many are rank deficient.
@@ -98,19 +99,20 @@ def integer_matrices(stream: Stream, count: int) -> dict[str, Matrix]:
         h = Matrix(draw.integers(-2, 3, size=draw.integers(1, 6, size=2)).tolist())
         if any(h):
             found[f"random {run}"] = h
-    return found
+    return {name: ImmutableMatrix(h) for name, h in found.items()}
 
 
-def exact_rank(h: Matrix) -> int:
+@cache
+def exact_rank(h: ImmutableMatrix) -> int:
     """Return the rank, by elimination in whole numbers.
 
-    >>> exact_rank(Matrix([[10**9, 10**9 + 1], [10**9 - 1, 10**9]]))
+    >>> exact_rank(ImmutableMatrix([[10**9, 10**9 + 1], [10**9 - 1, 10**9]]))
     2
     """
     return int(DomainMatrix.from_Matrix(h).rank())
 
 
-def exact_ratio(h: Matrix) -> Fraction:
+def exact_ratio(h: ImmutableMatrix) -> Fraction:
     """Return ``r(h) = tr(M)^2 / |M|_F^2``, a fraction; the factor 1/N cancels.
 
     >>> exact_ratio(Matrix([[1, 0], [0, 2]]))
@@ -121,13 +123,14 @@ def exact_ratio(h: Matrix) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def exact_soft_rank(h: Matrix, tau: Fraction) -> int:
+@cache
+def exact_soft_rank(h: ImmutableMatrix, tau: Fraction) -> int:
     """RANK Eq. 4 without rounding: how many eigenvalues of ``h h^T / N`` are at least ``tau``.
 
     Why it is right: the characteristic polynomial of ``M - tau I`` has real roots only, so that by
     Descartes' rule its number of negative roots is the number of changes of sign of ``p(-x)``.
 
-    >>> [exact_soft_rank(Matrix([[2, 0], [0, 1]]), Fraction(k, 2)) for k in (1, 2, 5)]
+    >>> [exact_soft_rank(ImmutableMatrix([[2, 0], [0, 1]]), Fraction(k, 2)) for k in (1, 2, 5)]
     [2, 1, 0]
     """
     d = int(h.rows)
@@ -138,10 +141,12 @@ def exact_soft_rank(h: Matrix, tau: Fraction) -> int:
     return d - int(negative)
 
 
-def soft_rank_agrees(h: Matrix, words: str, taus: Sequence[Fraction], strict: bool = False) -> Case:
+def soft_rank_agrees(
+    h: ImmutableMatrix, words: str, taus: Sequence[Fraction], strict: bool = False
+) -> Case:
     """The library's soft rank beside the exact one, for each tau; ``strict`` does not count ties.
 
-    >>> case = soft_rank_agrees(Matrix([[2, 0], [0, 2]]), "", [Fraction(2)])
+    >>> case = soft_rank_agrees(ImmutableMatrix([[2, 0], [0, 2]]), "", [Fraction(2)])
     >>> case.left.tolist(), case.right.tolist()
     ([2], [2])
     """
@@ -153,10 +158,10 @@ def soft_rank_agrees(h: Matrix, words: str, taus: Sequence[Fraction], strict: bo
     return Case(np.array(library), np.array(exact), words=words)
 
 
-def below_rank(h: Matrix, words: str, taus: Sequence[Fraction], margin: float = 0) -> Case:
+def below_rank(h: ImmutableMatrix, words: str, taus: Sequence[Fraction], margin: float = 0) -> Case:
     """RANK Sec. 2.2: the soft rank, plus a ``margin``, is at most the rank. "Less" has margin 1.
 
-    >>> case = below_rank(eye(2), "", [Fraction(1, 4)], margin=1)
+    >>> case = below_rank(ImmutableMatrix(eye(2)), "", [Fraction(1, 4)], margin=1)
     >>> case.left.tolist(), case.right.tolist()
     ([3], [2])
     """
@@ -164,10 +169,10 @@ def below_rank(h: Matrix, words: str, taus: Sequence[Fraction], margin: float = 
     return Case(soft, np.full(len(taus), exact_rank(h)), words=words)
 
 
-def above_ratio(h: Matrix, words: str, factor: float = 1.0, margin: float = 0.0) -> Case:
+def above_ratio(h: ImmutableMatrix, words: str, factor: float = 1.0, margin: float = 0.0) -> Case:
     """RANK Lemma 1: ``r(h)``, times a factor, is at most the rank, less a margin.
 
-    >>> case = above_ratio(eye(2), "")
+    >>> case = above_ratio(ImmutableMatrix(eye(2)), "")
     >>> case.left, case.right
     (2.0, 2.0)
     """
@@ -184,7 +189,7 @@ def float_ranks(digits: Sequence[int]) -> pd.DataFrame:
     """
     rows = []
     for k in digits:
-        h = Matrix([[10**k, 10**k + 1], [10**k - 1, 10**k]])
+        h = ImmutableMatrix([[10**k, 10**k + 1], [10**k - 1, 10**k]])
         numbers: Any = np.array(h.tolist(), dtype=float)
         total = float(sum(entry**2 for entry in h))  # of squared singular values of product 1
         rows.append(
