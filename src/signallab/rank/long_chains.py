@@ -70,16 +70,16 @@ def stretches(
     *,
     samples: int | None = None,
     every: int = 10,
-    start: str = "full rank",
     folder: Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> pd.DataFrame:
     """Return the averages of :func:`moments` over 20 stretches of ``layers`` layers of each run.
 
-    One row a run and stretch. The input has ``samples`` (by default ``width``) Gaussian samples; or
-    ``start="rank one"``: all features are one vector up to their signs. Every tenth layer or so is
-    measured (``every``). With ``folder`` the state is saved after each stretch, so that a run which
-    was killed goes on where it was; its numbers are the same.
+    One row a run and stretch. The input has ``samples`` (by default ``width``) Gaussian samples. As
+    the chain of M is the same for all inputs of one M, k samples serve for every input of rank k,
+    and rounding cannot raise the rank. One layer in ``every`` is measured. With ``folder`` the
+    state is saved after each stretch, so that a run which was killed goes on where it was; its
+    numbers are the same.
 
     >>> frame = stretches(4, np.inf, 500, 2, Stream(0))
     >>> len(frame), bool((frame["r"] > 1).all())
@@ -92,10 +92,10 @@ def stretches(
             f"got {layers}"
         )
     chain = linear_chain(width, gamma)
-    identity = run_identity(chain.width, gamma, length, every, runs, samples, start, stream)
+    identity = run_identity(chain.width, gamma, length, every, runs, samples, stream)
     path = folder / f"{identity}.pt" if folder else None
     saved = read_checkpoint(path, identity) if path else None
-    state = saved or {"done": 0, "h": _input(width, samples or width, runs, start, stream)}
+    state = saved or {"done": 0, "h": _input(width, samples or width, runs, stream)}
     means: list[torch.Tensor] = state.get("means", [])
     for part in range(state["done"], STRETCHES):
         mean, state["h"] = _stretch(chain, state["h"], length, every, stream.child(part))
@@ -114,12 +114,9 @@ def _named(values: Any) -> dict[str, Any]:
     return dict(zip(QUANTITIES, values.T, strict=True))
 
 
-def _input(width: int, samples: int, runs: int, start: str, stream: Stream) -> torch.Tensor:
-    full: torch.Tensor = sp.inputs.gaussian_samples(samples)(width, runs, stream.child("input"))
-    inputs = {"full rank": full, "rank one": full[..., :1] * full[:, :1].sign()}
-    if start not in inputs:
-        raise ValueError(f"start must be one of {', '.join(inputs)}, got {start!r}")
-    result: torch.Tensor = sp.BatchNorm(center=False)(inputs[start])
+def _input(width: int, samples: int, runs: int, stream: Stream) -> torch.Tensor:
+    gaussian = sp.inputs.gaussian_samples(samples)(width, runs, stream.child("input"))
+    result: torch.Tensor = sp.BatchNorm(center=False)(gaussian)
     return result
 
 
