@@ -8,9 +8,15 @@ from typing import Any
 
 from signalbook.parameters import declared
 
-__all__ = ["OURS", "assignments", "history", "reductions"]
+__all__ = ["OURS", "assignments", "document", "history", "reductions"]
 
 OURS = {"seed", "device"}  # no document prints them, and no statement depends on them
+
+
+def document() -> dict[str, Any]:
+    """Return the document's values of the parameters, whatever this run has in their place."""
+    cells = history()
+    return {n: p.default for n, p in declared(cells[0]).items()} if cells else {}
 
 
 def reductions() -> dict[str, tuple[Any, Any]]:

@@ -106,3 +106,48 @@ def test_every_id_is_settled_by_a_call_and_its_numbers_are_computed(chapter):
                 assert not re.search(r"\d[.·]\d", words), words
             if keyword.arg == "numbers" and isinstance(keyword.value, ast.Dict):
                 assert not any(isinstance(v, ast.Constant) for v in keyword.value.values)
+
+
+#: What a sentence may type: places in a document, and the numbers from 0 to 2.
+PLACES = re.compile(r"\b(Eq\.|Theorem|case|item|panel)\s*[\d.]+")
+WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def typed_sizes(call):
+    """Numbers above 2 that ``found`` types, save those that a name in it repeats: {layer_10}."""
+    (found,) = [k.value for k in call.keywords if k.arg == "found"]
+    words = " ".join(
+        c.value for c in ast.walk(found) if isinstance(c, ast.Constant) and isinstance(c.value, str)
+    )
+    named = {number for name in re.findall(r"\{(\w+)\}", words) for number in name.split("_")}
+    plain = PLACES.sub("", re.sub(r"\$[^$]*\$|\{\w+\}", "", words))
+    return [n for n in re.findall(r"\d+", plain) if int(n) > 2 and n not in named]
+
+
+def spelled_sizes(call, sizes):
+    (found,) = [k.value for k in call.keywords if k.arg == "found"]
+    words = re.findall(r"[a-z]+", ast.unparse(found).lower())
+    return [w for w in WORDS[3:] if w in words and WORDS.index(w) in sizes]
+
+
+@settling
+def test_a_sentence_types_no_size_of_the_run(chapter):
+    """Another width or number of runs would make it false: sizes enter by name."""
+    source = Source(PROJECT.source(chapter))
+    values = [p.default for p in source.parameters.values()]
+    sizes = {v for value in values for v in (value if isinstance(value, list) else [value])}
+    code = "\n".join(match["code"] for match in CELL.finditer(text(chapter)))
+    for call in ast.walk(ast.parse(code)):
+        if isinstance(call, ast.Call) and any(k.arg == "found" for k in call.keywords):
+            assert not typed_sizes(call), ast.unparse(call.args[0])
+            assert not spelled_sizes(call, sizes), ast.unparse(call.args[0])
+
+
+@every_chapter
+def test_a_figure_has_one_name(chapter):
+    """The file of its data and the anchor of its caption are called alike."""
+    for match in CELL.finditer(text(chapter)):
+        label = re.search(r"^\s+name: fig-(\S+)$", match["options"], re.M)
+        if "figures.show(" in match["code"] and label:
+            (shown,) = re.findall(r"figures\.show\([^,]+,\s*\"([^\"]+)\"", match["code"])
+            assert label[1] == shown

@@ -26,7 +26,9 @@ __all__ = [
     "PRINTED",
     "closed_coefficients",
     "definition",
+    "exact_sum",
     "expansion",
+    "largest_term",
     "mehler_series",
     "missing_after",
     "moments",
@@ -40,6 +42,7 @@ __all__ = [
     "tail",
 ]
 
+TERMS = 600  # of Mehler's series
 X = sympy.Symbol("x")
 
 #: KER Table 5.1 as printed: He_k, and the factor of he_k.
@@ -232,7 +235,7 @@ def partial_sums(x: float, y: float, rho: float, terms: int) -> Floats:
 
 
 def mehler_series(
-    power: Callable[[float], float] = lambda rho: rho, terms: int = 600
+    power: Callable[[float], float] = lambda rho: rho, terms: int = TERMS
 ) -> Callable[..., Case]:
     """Mehler's formula: the ratio of densities is the sum of power(rho)^m he_m(x) he_m(y).
 
@@ -246,3 +249,28 @@ def mehler_series(
         return Case(left, right, words=words)
 
     return statement
+
+
+def largest_term(x: float, y: float, rho: float, terms: int = TERMS) -> float:
+    """Return the size of the largest term of Mehler's series, beside which a small sum cancels.
+
+    >>> largest_term(0.0, 0.0, 0.5)
+    1.0
+    """
+    steps = np.diff(partial_sums(x, y, rho, terms), prepend=0.0)
+    return float(np.abs(steps).max())
+
+
+def exact_sum(x: Fraction, y: Fraction, rho: Fraction, terms: int = TERMS) -> float:
+    """Return the sum of Mehler's series in fractions, rounded once, at the end.
+
+    >>> round(exact_sum(Fraction(0), Fraction(0), Fraction(3, 5)), 12)
+    1.25
+    """
+    total, weight = Fraction(0), Fraction(1)
+    before, now = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
+    for m in range(terms):
+        total += now[0] * now[1] * weight  # He_m(x) He_m(y) rho^m / m!
+        before, now = now, (x * now[0] - m * before[0], y * now[1] - m * before[1])
+        weight *= rho / (m + 1)
+    return float(total)

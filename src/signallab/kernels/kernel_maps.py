@@ -59,6 +59,7 @@ LINES: tuple[Activation, ...] = (
     A.identity.scaled(2.0),
     Activation("identity + 1", lambda x: x.clone(), shift=1.0),
 )
+ORDERS = 6  # of the differences that are looked at
 ROUNDING = 1e-14  # of a value found by quadrature in the plane
 STEP = 3e-3  # of the difference quotient at 0, which is off by 4 STEP^4 c_5^2
 
@@ -224,7 +225,7 @@ def squares(phi: Activation, order: int, power: int = 2, lag: int = 0) -> Case:
     return Case(np.roll(_coefficients(phi, order) ** power, lag), taylor, words=phi.name)
 
 
-def never_falls(phi: Activation, route: Route = by_quadrature, orders: int = 6) -> Case:
+def never_falls(phi: Activation, route: Route = by_quadrature, orders: int = ORDERS) -> Case:
     """Return minus the smallest difference of the map on [0, 0.9], beside rounding.
 
     The differences of orders 1 to ``orders`` of ten values, spaced by 0.1. A difference of order j

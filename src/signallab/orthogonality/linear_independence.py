@@ -6,6 +6,7 @@ The chain is ORTH Eq. 1. Everything here is about the smallest of the n singular
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
@@ -34,7 +35,7 @@ __all__ = [
     "smallest_width",
     "smallest_widths",
     "still_above",
-    "suffices",
+    "white",
 ]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -201,18 +202,26 @@ def smallest_widths(
     )
 
 
-def suffices(curve: Callable[[int], float]) -> Callable[..., Case]:
-    """Return the statement that widths from ``curve(samples)`` on pass, of ``samples, found``.
+def white(curve: Callable[[int], float]) -> Callable[..., Case]:
+    """Return the statement that the pixels on a curve are white, run by run.
 
-    ``found`` is the smallest width that a bisection found.
+    Points are ``samples, run`` and the ``depth, runs, share, stream`` of :func:`passes`; the width
+    is ``curve(samples)``, rounded up. ``left`` is the share of the input's smallest singular value,
+    ``right`` the smallest over all layers. The assumption asks for a positive alpha, hence for
+    independent inputs.
 
-    >>> suffices(lambda n: (n - 28) ** 1.8)(samples=29, found=500).right
-    1.0
+    >>> case = white(lambda n: n)(5, 0, depth=30, runs=2, share=0.1, stream=Stream(0))
+    >>> bool(case.left > case.right)
+    True
     """
 
-    def statement(samples: int, found: int) -> Case:
-        words = f"{samples} samples, where the curve is at width {curve(samples):.4g}"
-        return Case(float(found), float(curve(samples)), words=words)
+    def statement(
+        samples: int, run: int, *, depth: int, runs: int, share: float, stream: Stream
+    ) -> Case:
+        width = math.ceil(curve(samples))
+        first, *later = _pixel(samples, width, depth, runs, stream)[run]
+        words = f"{samples} samples at width {width}, run {run}"
+        return Case(share * first, min(later), {r"$d \ge n$": width >= samples}, words)
 
     return statement
 
@@ -272,6 +281,11 @@ def _smallest(h: torch.Tensor) -> torch.Tensor:
 def _unit_gaussian(n: int) -> sp.inputs.Input:
     entries = sp.inputs.gaussian_samples(n)
     return lambda *size: sp.FrobeniusNorm()(entries(*size))
+
+
+@cache
+def _pixel(samples: int, width: int, depth: int, runs: int, stream: Stream) -> Floats:
+    return smallest_along(samples, width, depth, runs, stream.child("pixel"))
 
 
 @cache

@@ -98,3 +98,27 @@ def test_mehler_at_the_origin():
     assert printed[-1] / printed[500] == pytest.approx(2, rel=0.01)
     case = lab.mehler_series()(1.0, -2.0, 0.3)
     assert case.left == pytest.approx(case.right, rel=1e-10)
+
+
+@pytest.mark.parametrize("y", [Fraction(3), Fraction(-5, 4)])
+def test_exact_sum_is_the_kernel_where_doubles_cancel(y):
+    x, rho = Fraction(1, 2), Fraction(-9, 10)
+    with mpmath.workdps(40):
+        a, b, r = (mpmath.mpf(v.numerator) / v.denominator for v in (x, y, rho))
+        power = -(r**2 * (a**2 + b**2) - 2 * a * b * r) / (2 * (1 - r**2))
+        kernel = float(mpmath.exp(power) / mpmath.sqrt(1 - r**2))
+    assert lab.exact_sum(x, y, rho) == pytest.approx(kernel, rel=1e-13)
+    off = abs(lab.partial_sums(0.5, float(y), -0.9, lab.TERMS)[-1] / kernel - 1)
+    assert (off > 1e-8) == (y == 3)
+
+
+def test_largest_term():
+    """At (1/2, 3) with -0.9: the terms by scipy's polynomials."""
+    terms = [
+        special.eval_hermitenorm(m, 0.5)
+        * special.eval_hermitenorm(m, 3.0)
+        * (-0.9) ** m
+        / math.factorial(m)
+        for m in range(30)
+    ]
+    assert lab.largest_term(0.5, 3.0, -0.9) == pytest.approx(np.abs(terms).max())

@@ -139,9 +139,21 @@ def test_smallest_widths_are_independent_bisections():
     assert frame["smallest width"].iloc[-1] == again
 
 
-def test_suffices_compares_with_the_curve():
-    case = lab.suffices(lambda n: 2.0 * n)(samples=7, found=15)
-    assert (case.left, case.right) == (15, 14)
+def test_a_pixel_on_a_curve_is_white_if_each_of_its_runs_is():
+    """At the next width from the curve on; the same pixel as in the search."""
+    size = {"depth": 20, "runs": 5, "stream": STREAM}
+    values = lab.smallest_along(3, 13, 20, 5, STREAM.child("pixel"))
+    least = values[:, 1:].min(axis=1) / values[:, 0]
+    for run in range(5):
+        case = lab.white(lambda n: 4 * n + 0.1)(3, run, share=0.2, **size)
+        assert case.left / case.right == pytest.approx(0.2 / least[run])
+        assert "width 13" in case.words
+
+
+@pytest.mark.parametrize(("width", "independent"), [(5, True), (4, False)])
+def test_a_pixel_needs_independent_inputs(width, independent):
+    case = lab.white(lambda n: width)(5, 1, depth=3, runs=2, share=0.1, stream=STREAM)
+    assert list(case.hypotheses.values()) == [independent]
 
 
 def test_one_gaussian_column_has_a_chi_law():
