@@ -139,8 +139,10 @@ def test_the_scale_is_read_from_the_cells_that_ran(monkeypatch):
     cells = ["width: int = 64\nseed: int = 0", "# Parameters\nwidth = 8\nseed = 3\n", "x = 1"]
     monkeypatch.setattr(scale, "history", lambda: cells)
     assert scale.reductions() == {"width": (8, 64)}
+    assert scale.document() == {"width": 64, "seed": 0}
     monkeypatch.setattr(scale, "history", lambda: [])
     assert scale.reductions() == {}
+    assert scale.document() == {}
 
 
 def test_unknown_ids_are_refused():
