@@ -110,7 +110,21 @@ def test_every_id_is_settled_by_a_call_and_its_numbers_are_computed(chapter):
 
 #: What a sentence may type: places in a document, and the numbers from 0 to 2.
 PLACES = re.compile(r"\b(Eq\.|Theorem|case|item|panel)\s*[\d.]+")
-WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
 
 
 def typed_sizes(call):
