@@ -13,8 +13,8 @@ from signalbook.inventory import rows
 from signalbook.keys import stale
 from signalbook.outputs import claims_in
 from signalbook.project import Project
-from signalbook.settle import VERDICTS
 from signalbook.source import Source
+from signalbook.verdicts import VERDICTS
 
 __all__ = ["Ledger", "collect"]
 

@@ -14,8 +14,8 @@ from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.project import Project
 from signalbook.scale import OURS
-from signalbook.settle import SEVERITIES, VERDICTS
 from signalbook.source import Source
+from signalbook.verdicts import SEVERITIES, VERDICTS
 from signalbook.words import show
 
 __all__ = [

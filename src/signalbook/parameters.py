@@ -13,7 +13,14 @@ import yaml
 
 from signalbook.errors import BookError
 
-__all__ = ["Change", "Parameter", "declared", "parse_assignments", "read_profile", "resolve"]
+__all__ = [
+    "Change",
+    "Parameter",
+    "declared",
+    "parse_assignments",
+    "read_profile",
+    "resolve",
+]
 
 SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 

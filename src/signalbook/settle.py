@@ -10,35 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
 from signalbook.checks import LEVEL, Check, Witness
 from signalbook.outputs import CLAIMS
 from signalbook.scale import reductions
+from signalbook.verdicts import SEVERITIES, Severity
 from signalbook.words import plain, show
 
-__all__ = ["SEVERITIES", "VERDICTS", "Card", "NoPower", "misprint", "open_choice", "settle"]
-
-#: From the best to the worst: an ID with several claims gets the worst of their verdicts.
-VERDICTS = (
-    "holds",
-    "holds with slack",
-    "misprint",
-    "illustrated",
-    "agrees at reduced scale",
-    "open choice",
-    "not run at this scale",
-    "disagrees at reduced scale",
-    "not reproduced",
-    "fails as printed",
-)
-
-Severity = Literal["hypothesis", "constant", "rate", "false"]
-#: What a failing statement needs, from the least to the most: one more hypothesis, another
-#: constant, another exponent, or to be given up.
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+__all__ = ["Card", "NoPower", "misprint", "open_choice", "settle"]
 
 
 class NoPower(AssertionError):

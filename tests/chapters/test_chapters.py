@@ -10,8 +10,8 @@ from signalbook.inventory import rows
 from signalbook.keys import values
 from signalbook.parameters import read_profile
 from signalbook.project import Project
-from signalbook.settle import VERDICTS
 from signalbook.source import Source
+from signalbook.verdicts import VERDICTS
 from tests.chapters.cells import CELL, shape
 from tests.chapters.format import formatted
 

@@ -6,7 +6,8 @@ import pytest
 
 from signalbook import cards
 from signalbook.checks import at_most_one
-from signalbook.settle import VERDICTS, misprint, open_choice, settle
+from signalbook.settle import misprint, open_choice, settle
+from signalbook.verdicts import VERDICTS
 from signalbook.words import badge, slug, typeset
 from signallab.case import Case
 

@@ -10,8 +10,9 @@ from signalbook.inventory import resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change
 from signalbook.project import Project
-from signalbook.settle import SEVERITIES, misprint, settle
+from signalbook.settle import misprint, settle
 from signalbook.source import Source
+from signalbook.verdicts import SEVERITIES
 from signallab.case import Case
 
 POINTS = [{"n": n} for n in (1, 2, 3)]

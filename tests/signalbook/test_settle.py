@@ -9,6 +9,7 @@ from signalbook import scale, settle
 from signalbook.checks import approaches, at_most_one, near
 from signalbook.outputs import CLAIMS
 from signalbook.settle import NoPower, misprint, open_choice
+from signalbook.verdicts import VERDICTS
 from signallab.case import Case
 
 POINTS = [{"n": n} for n in (1, 2, 3)]
@@ -58,7 +59,7 @@ def claim(printed, **options):
 def test_verdicts(verdict, made):
     card = made()
     assert card["verdict"] == verdict
-    assert verdict in settle.VERDICTS
+    assert verdict in VERDICTS
     bundle = card._repr_mimebundle_()
     assert json.loads(json.dumps(bundle[CLAIMS], allow_nan=False))[0]["id"] == "ORTH-T1"
     assert verdict in bundle["text/html"]
