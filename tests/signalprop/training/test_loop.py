@@ -1,73 +1,22 @@
 """Training of many networks at once: independence, resume, divergence, records, bad input."""
 
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from signalprop import Stream
-from signalprop.layers import BatchNorm
 from signalprop.models import MLP, Stacked, conv_net
 from signalprop.training import (
     Diverged,
     Group,
     Recipe,
     batches,
-    checkpoint,
     cross_entropy,
     grid,
     print_progress,
     train,
 )
-
-X = torch.randn(60, 5, generator=Stream(0).torch("x"))
-Y = (X[:, 0] * X[:, 1] > 0).long()
-RECIPE = Recipe(steps=30, batch=16, record_every=10, drop_every=20)
-
-
-def build(seeds, depth=2):
-    return MLP(5, 8, depth, 2, [BatchNorm(eps=1e-5), torch.relu], seeds=seeds)
-
-
-def same(one, other):
-    assert set(one) == set(other)
-    for name in one:
-        np.testing.assert_array_equal(one[name].steps, other[name].steps)
-        for metric in one[name].values:
-            np.testing.assert_array_equal(one[name].values[metric], other[name].values[metric])
-
-
-# --- batches --------------------------------------------------------------------------------------
-
-
-def test_every_pass_takes_each_sample_once_in_a_new_order():
-    steps = batches(Stream(0), [3], size=10, batch=5)
-    first, second = (torch.cat([next(steps), next(steps)], 1)[0].tolist() for _ in range(2))
-    assert sorted(first) == sorted(second) == list(range(10))
-    assert first != second
-
-
-def test_batches_leave_out_the_rest_and_start_anywhere():
-    take = [next(b) for b in (batches(Stream(0), [0, 1], 11, 4, start=s) for s in range(7))]
-    run = batches(Stream(0), [0, 1], 11, 4)
-    for expected in take:
-        torch.testing.assert_close(next(run), expected)
-    assert len(set(torch.cat(take[:2], 1)[0].tolist())) == 8
-
-
-def test_batches_depend_on_the_own_seed_only():
-    pair, alone = next(batches(Stream(0), [5, 6], 50, 9)), next(batches(Stream(0), [6], 50, 9))
-    torch.testing.assert_close(pair[1], alone[0])
-    assert not torch.equal(pair[0], pair[1])
-    with pytest.raises(ValueError, match=r"batch must be in 1..50"):
-        next(batches(Stream(0), [5], 50, 51))
-
-
-# --- training -------------------------------------------------------------------------------------
+from tests.signalprop.training.runs import RECIPE, X, Y, build, same, vanilla
 
 
 def test_side_by_side_is_as_alone():
@@ -112,17 +61,6 @@ def test_metrics_of_any_shape_on_a_probe():
     )
 
 
-def test_learning_rate_search():
-    group = grid("a", build, seeds=[0, 1, 2], rates=[1e-4, 0.3])
-    history = train([group], X, Y, Recipe(steps=200, batch=16))["a"]
-    assert history.best_rate("accuracy") == history.best_rate("loss", largest=False) == 0.3
-    assert history.curves("loss", 0.3).shape == (3, 3)
-    with pytest.raises(ValueError, match="rate must be one of"):
-        history.curves("loss", 0.1)
-    with pytest.raises(ValueError, match="metric must be one of loss, accuracy, got 'gap'"):
-        history.final("gap")
-
-
 def test_steps_zero_and_depth_zero():
     group = Group("a", MLP(5, 8, 0, 2, seeds=[0]), [0], [0.1])
     history = train([group], X, Y, Recipe(steps=0, batch=16))["a"]
@@ -150,13 +88,6 @@ def test_global_generator_is_left_alone():
     torch.manual_seed(5)
     train([Group("a", build([0]), [0], [0.1])], X, Y, RECIPE)
     torch.testing.assert_close(torch.rand(1), expected)
-
-
-# --- divergence -----------------------------------------------------------------------------------
-
-
-def vanilla(seeds):
-    return MLP(5, 16, 3, 2, seeds=seeds, weights="he")
 
 
 def test_a_diverging_network_leaves_the_others_alone():
@@ -191,169 +122,6 @@ def test_a_group_without_survivors_ends_in_nan_beside_a_good_one():
     assert np.isfinite(histories["good"].final("loss")).all()
     with pytest.raises(Diverged, match="bad: networks diverged at every rate"):
         histories["bad"].best_rate()
-
-
-# --- checkpoints ----------------------------------------------------------------------------------
-
-
-class Killed(Exception):
-    pass
-
-
-def kill_after(steps):
-    calls = []
-
-    def progress(name, done, total):
-        calls.append(name)
-        if len(calls) == steps:
-            raise Killed
-
-    return progress
-
-
-def groups():
-    return [grid("one", build, [0, 1], [0.2, 0.1]), grid("two", vanilla, [0], [0.05, 1e12])]
-
-
-@pytest.mark.parametrize("steps", [3, 10, 25, 37, 59])
-def test_resume_is_exact(tmp_path, steps):
-    whole = groups()
-    expected = train(whole, X, Y, RECIPE)
-    with pytest.raises(Killed):
-        train(groups(), X, Y, RECIPE, folder=tmp_path, progress=kill_after(steps))
-    again = groups()
-    same(expected, train(again, X, Y, RECIPE, folder=tmp_path))
-    for one, other in zip(whole, again, strict=True):
-        for p, q in zip(one.model.parameters(), other.model.parameters(), strict=True):
-            assert torch.equal(p, q)
-    done = train(groups(), X, Y, RECIPE, folder=tmp_path, progress=kill_after(1))
-    same(expected, done)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["one.pt", "two.pt"]
-
-
-def test_sigkill_leaves_a_whole_checkpoint(tmp_path):
-    script = textwrap.dedent("""
-        import os, signal, sys, torch
-        sys.path.insert(0, sys.argv[1])
-        import test_loop as t
-        def stop(name, done, steps):
-            if done == 17:
-                os.kill(os.getpid(), signal.SIGKILL)
-        t.train(t.groups(), t.X, t.Y, t.RECIPE, folder=sys.argv[2], progress=stop)
-    """)
-    command = [sys.executable, "-c", script, __file__.rsplit("/", 1)[0], str(tmp_path)]
-    killed = subprocess.run(command, capture_output=True, check=False)
-    assert killed.returncode == -9, killed.stderr
-    same(train(groups(), X, Y, RECIPE), train(groups(), X, Y, RECIPE, folder=tmp_path))
-
-
-def test_checkpoint_of_another_run_or_damaged(tmp_path):
-    def once(recipe=RECIPE, x=X, rate=0.2):
-        train([grid("a", build, [0], [rate])], x, Y, recipe, folder=tmp_path)
-
-    once()
-    others = ({"rate": 0.1}, {"x": X + 1}, {"recipe": Recipe(steps=31, batch=16)})
-    for changes in others:
-        with pytest.raises(ValueError, match=r"a.pt is of another run: delete it"):
-            once(**changes)
-    path = tmp_path / "a.pt"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"a.pt cannot be read"):
-        once()
-
-
-def test_a_checkpoint_knows_layers_and_activation(tmp_path):
-    def once(layers):
-        train(
-            [Group("a", MLP(5, 8, 1, 2, layers, seeds=[0]), [0], [0.1])],
-            X,
-            Y,
-            RECIPE,
-            folder=tmp_path,
-        )
-
-    torch.manual_seed(0)
-    once([torch.relu])
-    once([torch.relu])
-    for layers in (
-        [torch.tanh],
-        [BatchNorm(eps=1e-5), torch.relu],
-        [torch.relu, nn.Dropout(0.1)],
-        [],
-    ):
-        with pytest.raises(ValueError, match=r"a.pt is of another run"):
-            once(layers)
-    (tmp_path / "a.pt").unlink()
-    once([lambda x: torch.relu(x)])
-    once([lambda x: torch.relu(x)])  # another function of the same behaviour
-    with pytest.raises(ValueError, match=r"a.pt is of another run, whose untrained networks"):
-        once([lambda x: torch.tanh(x)])
-
-
-def test_a_checkpoint_knows_the_layers_of_stacked_modules(tmp_path):
-    def once(module):
-        nets = [nn.Sequential(weights, module)]
-        train([Group("a", Stacked(nets), [0], [0.1])], X, Y, RECIPE, folder=tmp_path)
-
-    weights = nn.Linear(5, 2)
-    once(nn.Dropout(0.5))
-    for module in (nn.Dropout(0.4), nn.Tanh()):
-        with pytest.raises(ValueError, match=r"a.pt is of another run"):
-            once(module)
-
-
-def test_no_flipped_bit_of_a_checkpoint_goes_unseen(tmp_path):
-    path = tmp_path / "toy.pt"
-    checkpoint.write_checkpoint(path, {"weights": torch.randn(50), "step": 3}, "toy")
-    whole = path.read_bytes()
-    generator = Stream(0).numpy("bits")
-    for place in generator.integers(0, 8 * len(whole), 200):
-        damaged = bytearray(whole)
-        damaged[place // 8] ^= 1 << (place % 8)
-        path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"toy.pt cannot be read \(it is damaged\): delete it"):
-            checkpoint.read_checkpoint(path, "toy")
-    for length in (0, 10, checkpoint.DIGEST, len(whole) - 1):
-        path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"toy.pt cannot be read"):
-            checkpoint.read_checkpoint(path, "toy")
-    path.write_bytes(whole)
-    assert checkpoint.read_checkpoint(path, "toy")["step"] == 3
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"batch": 0}, "batch must be at least 1, got 0"),
-        ({"steps": -1}, "steps must be at least 0"),
-        ({"record_every": 0}, "record_every must be"),
-        ({"drop_every": 0}, "drop_every must be"),
-        ({"clip": -1.0}, "clip must be positive"),
-        ({"drop": float("nan")}, "drop must be positive"),
-    ],
-)
-def test_bad_recipes(changes, message):
-    with pytest.raises(ValueError, match=message):
-        Recipe(**({"steps": 1, "batch": 1} | changes))
-
-
-@pytest.mark.parametrize(
-    ("seeds", "rates", "message"),
-    [
-        ([0], [0.1, 0.1], "seeds and rates must be as many"),
-        ([], [], "seeds and rates must be as many"),
-        ([0, 1], [0.1, float("inf")], r"rates must be positive and finite, got \[inf\]"),
-        ([0, 1, 2], [0.1] * 3, r"parameters must be \(models=3, ...\), got hidden"),
-    ],
-)
-def test_bad_groups(seeds, rates, message):
-    with pytest.raises(ValueError, match=message):
-        Group("a", build([0, 1]), seeds, rates)
-    with pytest.raises(ValueError, match=r"got 0.weight of shape"):
-        Group("b", nn.Sequential(nn.Linear(1, 3)), [0, 1], [0.1, 0.1])
 
 
 @pytest.mark.parametrize(

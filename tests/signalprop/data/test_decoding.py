@@ -1,0 +1,52 @@
+"""From the bytes of files to arrays."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+
+from signalprop.data import decoding
+from tests.signalprop.data.tiny import IMAGES, LABELS, NAMES, idx, idx_contents
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_idx_plain_and_gzipped(suffix):
+    pack = gzip.compress if suffix else bytes
+    files = {name + suffix: pack(raw) for name, raw in idx_contents().items()}
+    images, labels = decoding.idx_files()(files)["test"]
+    np.testing.assert_array_equal(images, IMAGES)
+    np.testing.assert_array_equal(labels, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [(b"", "not an IDX"), (b"\x89PNG1234", "not an IDX"), (idx(IMAGES)[:-1], "cut to 11 bytes")],
+)
+def test_idx_refuses_what_is_not_idx(raw, message):
+    with pytest.raises(ValueError, match=message):
+        decoding.idx_files()(idx_contents() | {NAMES[0]: raw})
+
+
+def test_png_sheets_and_binary_records_agree():
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 3, 2, 2), np.uint8)
+    sheet = io.BytesIO()
+    image.fromarray(pixels.transpose(0, 2, 3, 1).reshape(4, 4, 3)).save(sheet, "PNG")
+    names = {"train": "l", "test": "l"}
+    png = decoding.png_sheets(("s",), ("s",), names)(
+        {"s": sheet.getvalue(), "l": json.dumps([3, 1, 2, 0]).encode()}
+    )
+    raw = b"".join(bytes([9, k]) + p.tobytes() for k, p in zip([3, 1, 2, 0], pixels, strict=True))
+    binary = decoding.cifar_records(("a",), ("a",), label_bytes=2, size=2)({"a": raw})
+    for one, other in zip(png["train"], binary["test"], strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(png["train"][0], pixels)
+    with pytest.raises(ValueError, match="a: 55 bytes"):
+        decoding.cifar_records(("a",), ("a",), label_bytes=2, size=2)({"a": raw[:-1]})
+
+
+def test_missing_member_is_named():
+    with pytest.raises(ValueError, match="train-images-idx3-ubyte is missing, found other"):
+        decoding.idx_files()({"other": b""})

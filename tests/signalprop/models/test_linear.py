@@ -1,0 +1,35 @@
+"""The linear and the affine layer, against torch's own."""
+
+import pytest
+import torch
+from torch import nn
+
+from signalprop import Stream
+from signalprop.layers import BatchNorm
+from signalprop.models import Affine, Linear
+from signalprop.weights import gaussian, pytorch_default
+
+X = torch.randn(7, 6, generator=Stream(0).torch(), dtype=torch.float64)
+
+
+def test_affine_matches_batch_norm_of_torch():
+    affine, norm = Affine(6, dtype=torch.float64), BatchNorm(eps=1e-5)
+    theirs = nn.BatchNorm1d(6, dtype=torch.float64)
+    for one, other in ((affine.scale, theirs.weight), (affine.shift, theirs.bias)):
+        values = torch.randn(6, dtype=torch.float64, generator=Stream(1).torch())
+        one.data, other.data = values, values
+    torch.testing.assert_close(affine(norm(X)), theirs(X))
+
+
+def test_gradient_of_a_weight_lies_in_memory_as_the_weight_does():
+    layer = Linear(6, 5, gaussian(), Stream(0).runs(3))
+    layer(X.float()).sum().backward()
+    assert layer.weight.grad.stride() == layer.weight.stride()
+
+
+def test_bias_kinds():
+    for bias, expected in (("none", None), ("zero", 0.0)):
+        layer = Linear(6, 5, pytorch_default(), Stream(0).numpy(), bias)
+        assert (layer.bias is None) if expected is None else not layer.bias.detach().any()
+    with pytest.raises(ValueError, match="bias must be one of drawn, zero, none, got 'no'"):
+        Linear(6, 5, gaussian(), Stream(0).numpy(), "no")
