@@ -30,8 +30,9 @@ function enlargeable(image) {
   button.type = "button";
   button.className = "sb-enlarge";
   button.title = "Enlarge";
-  image.replaceWith(button);
-  button.append(image);
+  const drawing = image.closest("picture") ?? image;
+  drawing.replaceWith(button);
+  button.append(drawing);
   button.addEventListener("click", () => {
     const dialog = document.createElement("dialog");
     const close = document.createElement("button");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
@@ -14,6 +15,7 @@ import pandas as pd
 from signalbook.beside import beside
 from signalbook.errors import BookError
 from signalbook.files import read_json
+from signalbook.narrow import is_wide, stack
 from signalbook.outputs import FIGURE
 from signalbook.project import Project
 from signalbook.scale import reductions
@@ -40,6 +42,7 @@ def use_style() -> None:
 class Figure:
     """A matplotlib figure with its name and data, displayed as the last line of a cell.
 
+    One that is wide is drawn twice, the second time for phones: see :mod:`signalbook.narrow`.
     ``reduced`` names the parameters by which its numbers differ from the document's, ``recorded``
     counts the curves of the recorded run that were drawn beside them.
     """
@@ -54,31 +57,37 @@ class Figure:
         reduced: Sequence[str] = (),
         recorded: int = 0,
     ) -> None:
-        self.figure, self.name, self.data, self.raster = figure, name, data, raster
+        self.name, self.data, self.raster = name, data, raster
         self.reduced, self.recorded = list(reduced), recorded
+        self.drawing, self.narrow = _drawn(figure, raster), ""
+        if is_wide(figure):
+            stack(figure)
+            self.narrow = _drawn(figure, raster)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         # 12 digits: below that, the last bits of a float differ between machines to no use.
         csv = self.data.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-        bundle: dict[str, Any] = {
+        return {
             FIGURE: {
                 "name": self.name,
                 "csv": csv,
+                "narrow": self.narrow,
                 "reduced": self.reduced,
                 "recorded": self.recorded,
             },
             "text/plain": f"Figure {self.name}: {len(self.data)} rows of data",
+            "image/png" if self.raster else "image/svg+xml": self.drawing,
         }
-        if self.raster:
-            bundle["image/png"] = self._rendered("png", dpi=200)
-        else:
-            bundle["image/svg+xml"] = self._rendered("svg", metadata={"Date": None}).decode()
-        return bundle
 
-    def _rendered(self, kind: str, **options: Any) -> bytes:
-        buffer = io.BytesIO()
-        self.figure.savefig(buffer, format=kind, **options)
-        return buffer.getvalue()
+
+def _drawn(figure: Any, raster: bool) -> str:
+    """The figure as it is now: SVG, or PNG in base 64."""
+    buffer = io.BytesIO()
+    if raster:
+        figure.savefig(buffer, format="png", dpi=200)
+        return base64.b64encode(buffer.getvalue()).decode()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue().decode()
 
 
 def show(
@@ -105,9 +114,10 @@ def show(
     rows = pd.DataFrame(data)
     recorded = _records.get(name)
     drawn = beside(figure, rows, pd.read_csv(io.StringIO(recorded))) if recorded else 0
-    plt.close(figure)
     reduced = [name for name in reductions() if name not in regardless_of]
-    return Figure(figure, name, rows, raster=raster, reduced=reduced, recorded=drawn)
+    shown = Figure(figure, name, rows, raster=raster, reduced=reduced, recorded=drawn)
+    plt.close(figure)
+    return shown
 
 
 def record(chapter: str) -> dict[str, str]:

@@ -26,6 +26,10 @@ MATHS = re.compile(
 SCRIPTS = re.compile(r"\s*<script[^>]*/fontawesome\.js[^>]*></script>")
 FOLD = ' aria-label="Toggle hidden content"'  # the name of a fold is what it says
 SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
+#: A figure, and further down its drawing for phones.
+DRAWN_TWICE = re.compile(
+    r'(<img [^>]*>)((?:(?!<img ).)*?)\s*<img [^>]*class="sb-narrow"[^>]*src="([^"]+)"[^>]*>', re.S
+)
 SEARCH = re.compile(
     r'\s*<script[^>]*"[^"]*\b(?:searchtools|language_data|searchindex)\.js[^>]*></script>'
 )
@@ -74,23 +78,34 @@ def page(text: str, up: str, icons: str) -> str:
 
 
 def pictures(text: str, place: Path) -> str:
-    """Figures after the first load when a reader comes near.
+    """Figures after the first load when a reader comes near; on phones, their narrow drawings do.
 
     Their sizes are said, so that nothing moves when they arrive. ``place`` is the page's folder.
     """
-    first, *rest = re.split(r'(?=<img [^>]*src="[^"]+\.svg")', text)
+
+    def both(found: re.Match[str]) -> str:
+        wide, between, narrow = found.groups()
+        attributes = f'media="(max-width: 600px)" {_size(place / narrow)}srcset="{narrow}"'
+        return f"<picture><source {attributes} />{wide}</picture>{between}"
 
     def said(part: str, loading: str) -> str:
         (name,) = re.findall(r'src="([^"]+\.svg)"', part)[:1]
-        size = SIZE.search((place / name).read_text()[:1000])
-        if size is None:
-            return part
-        width, height = (round(float(number) * 4 / 3) for number in size.groups())  # pt to px
-        return part.replace("<img ", f'<img {loading}width="{width}" height="{height}" ', 1)
+        size = _size(place / name)
+        return part.replace("<img ", f"<img {loading}{size}", 1) if size else part
 
+    first, *rest = re.split(r'(?=<img [^>]*src="[^"]+\.svg")', DRAWN_TWICE.sub(both, text))
     return first + "".join(
         said(part, 'loading="lazy" ' if number else "") for number, part in enumerate(rest)
     )
+
+
+def _size(path: Path) -> str:
+    """Width and height of a drawing, as attributes; nothing where it does not say them."""
+    size = SIZE.search(path.read_text()[:1000]) if path.suffix == ".svg" else None
+    if size is None:
+        return ""
+    width, height = (round(float(number) * 4 / 3) for number in size.groups())  # pt to px
+    return f'width="{width}" height="{height}" '
 
 
 def _drawn(classes: list[str], attributes: str, icons: str) -> str:

@@ -17,7 +17,7 @@ def claims_in(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def figures_in(cells: Iterable[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return the name and the CSV text of every figure that the cells show, in order."""
+    """Return the name, the CSV text and the narrow drawing of all that the cells show, in order."""
     return _parts(cells, FIGURE)
 
 

@@ -103,12 +103,16 @@ def _gravest_first(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, An
     return sorted(entries, key=gravity)
 
 
-def figure_links(chapter: str, name: str, data: str) -> str:
-    """The line under a figure or a table: its numbers and the command that made it."""
-    return (
+def figure_links(chapter: str, name: str, data: str, narrow: str = "") -> str:
+    """The line under a figure or a table: its numbers and the command that made it.
+
+    ``narrow`` is the file of the drawing for phones, which :mod:`signalbook.light` puts in place.
+    """
+    line = (
         f":::{{div}} sb-figure-links\n{{download}}`Data of {name} (CSV) <{data}>` · made by "
         f"`make chapter C={chapter}`\n:::"
     )
+    return line + (f"\n\n:::{{image}} {narrow}\n:class: sb-narrow\n:::" if narrow else "")
 
 
 def run_it_yourself(chapter: str, source: Source, experiments: Sequence[str] = ()) -> str:

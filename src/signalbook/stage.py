@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import re
@@ -94,11 +95,10 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     ]
     for cell in notebook["cells"]:
         _drop_private_types(cell)
-    files[f"{slug}.ipynb"] = json.dumps(notebook, indent=1, sort_keys=True)
-    files[f"{slug}.files/{slug}-executed.ipynb"] = executed.read_text()
-    files[f"{slug}.files/{slug}.md"] = source.path.read_text()
-    files |= {f"{slug}.files/{path.name}": path.read_text() for path in lab}
-    return {name: text.encode() for name, text in files.items()}
+    files[f"{slug}.ipynb"] = json.dumps(notebook, indent=1, sort_keys=True).encode()
+    files[f"{slug}.files/{slug}-executed.ipynb"] = executed.read_bytes()
+    files[f"{slug}.files/{slug}.md"] = source.path.read_bytes()
+    return files | {f"{slug}.files/{path.name}": path.read_bytes() for path in lab}
 
 
 def _experiments(project: Project, run: Mapping[str, Any]) -> list[Path]:
@@ -117,7 +117,7 @@ def _not_there(project: Project, chapter: str, source: Source) -> str:
 
 def _merge(
     source: Source, run: dict[str, Any], chapter: str
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Today's prose around the outputs of the run: a prose edit needs no execution."""
     notebook = json.loads(json.dumps(source.notebook))
     notebook["metadata"].pop("signalbook", None)
@@ -131,7 +131,8 @@ def _merge(
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     if [of_cell(c["source"]) for c in code] != [of_cell(c["source"]) for c in executed]:
         raise BookError(f"{chapter} changed while the book was being built: run the command again")
-    cells, files, slug = [], {}, Path(chapter).name
+    cells, slug = [], Path(chapter).name
+    files: dict[str, bytes] = {}
     outputs = iter(executed)
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -141,11 +142,14 @@ def _merge(
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None
         for figure in figures_in([cell]):
-            name = f"{slug}.files/{figure['name']}.csv"
-            files[name] = figure["csv"]
-            cells.append(
-                _markdown(f"{cell['id']}-data", pages.figure_links(chapter, figure["name"], name))
-            )
+            data, narrow = f"{slug}.files/{figure['name']}.csv", ""
+            files[data] = figure["csv"].encode()
+            if drawing := figure.get("narrow"):
+                svg = drawing.lstrip().startswith("<")
+                narrow = f"{slug}.files/{figure['name']}-narrow.{'svg' if svg else 'png'}"
+                files[narrow] = drawing.encode() if svg else base64.b64decode(drawing)
+            links = pages.figure_links(chapter, figure["name"], data, narrow)
+            cells.append(_markdown(f"{cell['id']}-data", links))
     notebook["cells"] = cells
     return notebook, files
 
