@@ -102,3 +102,18 @@ def test_figures_after_the_first_wait_and_say_their_size(tmp_path):
         '<p><img loading="lazy" width="461" height="317" alt="b" src="b.svg" /></p>'
         '<p><img alt="c" src="c.svg" /></p>'
     )
+
+
+def test_a_window_loads_the_drawing_that_fits_it(tmp_path):
+    sizes = {"wide": ("460.8", "216"), "wide-narrow": ("345.6", "432"), "next": ("72", "36")}
+    for name, (width, height) in sizes.items():
+        (tmp_path / f"{name}.svg").write_text(f'<svg x="1" width="{width}pt" height="{height}pt"/>')
+    figure = '<figure><img alt="a" src="wide.svg" /><figcaption>Text.</figcaption></figure>'
+    narrow = '<p>Data</p>\n<img alt="x" class="sb-narrow" src="wide-narrow.svg" />'
+    text = f'<img src="first.png"/>{figure}{narrow}<img alt="b" src="next.svg" />'
+    assert pictures(text, tmp_path) == (
+        '<img src="first.png"/><figure><picture><source media="(max-width: 600px)" width="461" '
+        'height="576" srcset="wide-narrow.svg" /><img width="614" height="288" alt="a" '
+        'src="wide.svg" /></picture><figcaption>Text.</figcaption></figure><p>Data</p>'
+        '<img loading="lazy" width="96" height="48" alt="b" src="next.svg" />'
+    )

@@ -141,3 +141,27 @@ def test_the_experiments_of_a_page_are_those_that_its_run_loaded(book):
     key = {"code": {"modules": dict.fromkeys(modules, "digest")}}
     found = stage._experiments(Project(book.root), {"metadata": {"made": {"key": key}}})
     assert [path.name for path in found] == ["gap_depth_width.py"]
+
+
+@pytest.mark.parametrize(
+    ("drawing", "ending", "content"),
+    [("<?xml?><svg/>", "svg", b"<?xml?><svg/>"), ("iVBORw==", "png", b"\x89PNG")],
+)
+def test_the_drawing_for_phones_follows_its_figure(drawing, ending, content):
+    cell = code("draw()", figure="gap")
+    made = {**cell, "outputs": [{"data": {FIGURE: {"name": "gap", "csv": "x", "narrow": drawing}}}]}
+    source = SimpleNamespace(notebook={"cells": [cell, markdown("End.")], "metadata": {}})
+    notebook, files = stage._merge(source, {"cells": [made]}, "part/slug")
+    assert files == {"slug.files/gap.csv": b"x", f"slug.files/gap-narrow.{ending}": content}
+    _, links, end = notebook["cells"]
+    assert f":::{{image}} slug.files/gap-narrow.{ending}\n:class: sb-narrow\n" in links["source"]
+    assert end["source"] == "End."
+
+
+def test_a_figure_that_phones_show_as_it_is_brings_no_other_drawing():
+    cell = code("draw()", figure="gap")
+    made = {**cell, "outputs": [{"data": {FIGURE: {"name": "gap", "csv": "x", "narrow": ""}}}]}
+    source = SimpleNamespace(notebook={"cells": [cell], "metadata": {}})
+    notebook, files = stage._merge(source, {"cells": [made]}, "part/slug")
+    assert list(files) == ["slug.files/gap.csv"]
+    assert "image" not in notebook["cells"][1]["source"]
