@@ -131,6 +131,9 @@ from .kernels.normalization import (
     ker_theorem_5_15_alpha_repaired as ker_theorem_5_15_alpha_repaired,
 )
 from .meanfield.concentration import (
+    mf_equation_b_13 as mf_equation_b_13,
+)
+from .meanfield.concentration import (
     mf_equation_b_14 as mf_equation_b_14,
 )
 from .meanfield.concentration import (

@@ -13,6 +13,7 @@ import numpy as np
 from signalprop._arrays import Numbers
 
 __all__ = [
+    "mf_equation_b_13",
     "mf_equation_b_14",
     "mf_lemma_b_1",
     "mf_lemma_b_2",
@@ -38,6 +39,18 @@ def mf_lemma_b_2(width: Numbers, batch: Numbers, growth: Numbers, inverse_norm: 
     1.0
     """
     return mf_lemma_b_1(width, batch, growth) * inverse_norm
+
+
+def mf_equation_b_13(t: Numbers, width: Numbers, batch: Numbers, growth: Numbers) -> Any:
+    """MF Eq. B.13: ``P(|C_d - C|_F >= t) <= this``, B = ``growth``; the fraction of B.11, reduced.
+
+    Bernstein's bound for averages of d numbers of mean zero within ``2 B n``, but for its factor 2.
+
+    >>> round(float(mf_equation_b_13(t=4.0, width=10, batch=2, growth=1.0)), 4)
+    0.0235
+    """
+    room = np.multiply(batch, growth)
+    return np.exp(-width * np.square(t) / (8 * room**2 * (1 + t / (6 * room))))
 
 
 def mf_equation_b_14(t: Numbers, width: Numbers) -> Any:

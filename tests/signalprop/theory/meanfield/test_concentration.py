@@ -52,3 +52,9 @@ def test_the_gram_matrix_of_a_layer_is_as_far_from_its_mean_as_lemma_b_1_says():
         mean = np.sqrt((distance**2).sum(axis=(1, 2)).mean())
         # exactly sqrt(n (n - 1) / d), sampled to 1 %
         assert mean / theory.mf_lemma_b_1(width, n, growth) == pytest.approx(0.75**0.5, rel=0.05)
+
+
+def test_equation_b_13_is_the_fraction_of_b_11():
+    t, d, n, growth = 1.7, 11, 3, 0.6
+    fraction = d * t**2 / 2 / (4 * n**2 * growth**2 + 2 * growth * n * t / 3)
+    assert theory.mf_equation_b_13(t, d, n, growth) == pytest.approx(np.exp(-fraction))
