@@ -29,6 +29,7 @@ from signallab.case import Case
 from signalprop.random import Stream
 
 __all__ = [
+    "assumed",
     "at_widths",
     "average_over_layers",
     "bound",
@@ -46,6 +47,7 @@ __all__ = [
     "outrun_from",
     "sharpened",
     "slopes",
+    "start",
     "theorem_1",
     "weakest_by_layer",
     "width_to_see",
@@ -300,16 +302,12 @@ def theorem_1(right: Callable[..., Any]) -> Callable[..., Case]:
         else:
             gaps, squares = _simulated(samples, shape, share, int(width), **draw)
             gap, smallest = gaps[:, layers + 1], np.sqrt(squares[:, 1 : layers + 1])
-        alpha = float(np.min(smallest))
+        alpha, hypotheses = assumed(samples, smallest)
         one, others = _spectrum(samples, shape, share)
         return Case(
             gap,
             float(right(alpha, layers, samples, width)),
-            {
-                r"$0 < \alpha \le \sigma_n(H_k)$ for $k = 1, \dots, \ell$": alpha > 0
-                and bool(np.all(smallest >= alpha)),
-                r"$n \alpha^2 \le 1$, since the squares sum to 1": samples * alpha**2 <= 1 + 1e-12,
-            },
+            hypotheses,
             f"{'infinite width' if np.isinf(width) else f'width {width}'}, {samples} samples with "
             f"squared singular values {one:.4g} (once) and {others:.4g} ({samples - 1} times) at "
             rf"the input, $\ell = {layers}$, $\alpha = {alpha:.4f}$",
@@ -317,6 +315,31 @@ def theorem_1(right: Callable[..., Any]) -> Callable[..., Case]:
         )
 
     return statement
+
+
+def assumed(samples: int, smallest: Any) -> tuple[float, dict[str, bool]]:
+    """Return the largest alpha of Assumption A1 for these smallest singular values, and what it is.
+
+    >>> assumed(4, [0.4, 0.3])[0]
+    0.3
+    """
+    alpha = float(np.min(smallest))
+    return alpha, {
+        r"$0 < \alpha \le \sigma_n(H_k)$ for $k = 1, \dots, \ell$": alpha > 0
+        and bool(np.all(np.asarray(smallest) >= alpha)),
+        r"$n \alpha^2 \le 1$, since the squares sum to 1": samples * alpha**2 <= 1 + 1e-12,
+    }
+
+
+def start(samples: int, shape: Shape, share: float) -> sp.inputs.Input:
+    """Return the diagonal input of one of the two shapes, with the given share.
+
+    >>> start(2, "one weak direction", 0.2)(3, 1, Stream(0)).square()[0].round(decimals=9)
+    tensor([[0.1000, 0.0000, 0.0000],
+            [0.0000, 0.9000, 0.0000]], dtype=torch.float64)
+    """
+    one, others = _spectrum(samples, shape, share)
+    return sp.inputs.diagonal(np.sqrt([one] + [others] * (samples - 1)).tolist())
 
 
 def compare(right: Callable[..., Any], points: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -363,9 +386,9 @@ def at_widths(
     >>> len(at_widths([(2, 64), (3, 64)], [0.5, 1.0], 10, runs=2, stream=Stream(0)))
     40
     """
-    start = {"shape": "one strong direction", "depth": layers + 1, **draw}
+    same = {"shape": "one strong direction", "depth": layers + 1, **draw}
     return [
-        {"samples": n, "width": width, "share": share, "layers": count, **start}
+        {"samples": n, "width": width, "share": share, "layers": count, **same}
         for (n, width), share in product(sizes, shares)
         for count in range(1, layers + 1)
     ]
@@ -480,10 +503,8 @@ def _simulated(
     device: str = "cpu",
 ) -> tuple[Floats, Floats]:
     """The gaps and the smallest squared singular values ``(runs, layers 0..depth)``."""
-    one, others = _spectrum(samples, shape, share)
-    start = sp.inputs.diagonal(np.sqrt([one] + [others] * (samples - 1)).tolist())
     draw = stream.child("theorem 1", samples, shape, repr(share), width)
-    path = chain(width).run(start, depth, runs, draw, device=device)
+    path = chain(width).run(start(samples, shape, share), depth, runs, draw, device=device)
     metrics = {"gap": sp.orthogonality_gap, "lyapunov": sp.lyapunov_gap}
     measured = path.measure_many(metrics)
     return measured["gap"].values, 1 / samples - measured["lyapunov"].values

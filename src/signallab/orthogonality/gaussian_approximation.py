@@ -236,16 +236,12 @@ def corollary_3(right: Callable[..., Any]) -> Callable[..., Case]:
         else:
             distances, squares = _simulated(samples, shape, share, int(width), **draw)
             distance, smallest = distances[:, layers], np.sqrt(squares[:, 1 : layers + 1])
-        alpha = float(np.min(smallest))
+        alpha, hypotheses = gap_depth_width.assumed(samples, smallest)
         size = "infinite width" if np.isinf(width) else f"width {width}"
         return Case(
             distance,
             float(right(alpha, layers, samples, width)),
-            {
-                r"$0 < \alpha \le \sigma_n(H_k)$ for $k = 1, \dots, \ell$": alpha > 0
-                and bool(np.all(smallest >= alpha)),
-                r"$n \alpha^2 \le 1$, since the squares sum to 1": samples * alpha**2 <= 1 + 1e-12,
-            },
+            hypotheses,
             f"{size}, {samples} samples, {shape}, smallest squared singular value {share:.4g}/n at "
             rf"the input, $\ell = {layers}$, $\alpha = {alpha:.4f}$",
             {"alpha": alpha},
@@ -300,10 +296,9 @@ def enclosure(
         for width in widths:
             draw = stream.child("enclosure", n, width)
             start = sp.inputs.orthogonal_samples(n)
-            h = chain(width).run(start, layers, runs, draw).final()
-            spectra = _spectrum_of(h)
-            g = draw.numpy("G").standard_normal((runs, width, n)) / np.sqrt(width)
-            wishart, sigma = g.mT @ g, np.sqrt(spectra)
+            path = chain(width).run(start, layers, runs, draw)
+            spectra = path.measure(_spectrum_of, every=layers).values[:, -1]
+            wishart, sigma = _wishart(runs, width, n, draw), np.sqrt(spectra)
             squares = np.linalg.eigvalsh([sigma[:, None] * wishart * sigma[..., None], wishart / n])
             shift = np.subtract(*np.sqrt(squares)).reshape(groups, -1, n)
             noise = shift.var(axis=1, ddof=1).sum(axis=-1) / shift.shape[1]
@@ -390,6 +385,16 @@ def _spectrum_of(h: torch.Tensor) -> Floats:
     return squares
 
 
+def _wishart(runs: int, width: int, n: int, stream: Stream) -> Floats:
+    """``G^T G`` for Gaussian G ``(width, n)`` of variance 1/width, ``(runs, n, n)``; run by run."""
+    g, found = np.empty((width, n)), np.empty((runs, n, n))
+    rng = stream.numpy("G")
+    for run in found:
+        rng.standard_normal(out=g)
+        run[...] = g.T @ g / width
+    return found
+
+
 def _spectra(n: int, count: int, stream: Stream) -> Floats:
     """Random spectra and those that lack 1 to n - 1 directions but are flat otherwise."""
     kept = np.tri(n)[:-1]
@@ -419,12 +424,7 @@ def _simulated(
     stream: Stream,
 ) -> tuple[Floats, Floats]:
     """The distances given H and the smallest squares ``(runs, layers 0..depth)``."""
-    alone = share / samples
-    others = (1 - alone) / (samples - 1)
-    if shape == "one strong direction":
-        alone, others = 1 - (samples - 1) * alone, alone
-    squares = [alone] + [others] * (samples - 1)
-    start = sp.inputs.diagonal(np.sqrt(squares).tolist())
+    start = gap_depth_width.start(samples, shape, share)
     draw = stream.child("corollary 3", samples, shape, repr(share), width)
     path = chain(width).run(start, depth, runs, draw)
     measured = path.measure_many({"distance": _distance_given, "lyapunov": sp.lyapunov_gap})

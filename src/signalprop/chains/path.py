@@ -22,7 +22,7 @@ __all__ = ["Path"]
 
 BatchMetric = Callable[[torch.Tensor], Any]
 
-WEIGHTS_AT_ONCE = 2**24  # entries of weights in a layer, 128 MB: more runs than that take turns
+WEIGHTS_AT_ONCE = 2**22  # entries of weights in a layer, 32 MB: more runs than that take turns
 
 
 @dataclass(frozen=True)
