@@ -165,3 +165,13 @@ def test_a_figure_has_one_name(chapter):
         if "figures.show(" in match["code"] and label:
             (shown,) = re.findall(r"figures\.show\([^,]+,\s*\"([^\"]+)\"", match["code"])
             assert label[1] == shown
+
+
+@every_chapter
+def test_prose_says_a_parameter_by_its_value(chapter):
+    """Not "the width `width`"; names stand only where a sentence tells which values are ours."""
+    prose = CELL.sub("", text(chapter).split("---\n", 2)[-1])
+    for sentence in re.split(r"(?<=[.:])\s", prose):
+        named = set(re.findall(r"(?<!text\})`(\w+)`", sentence))
+        if not re.search(r"\bours\b", sentence):
+            assert not named & set(Source(PROJECT.source(chapter)).parameters), sentence
