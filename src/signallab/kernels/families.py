@@ -196,15 +196,19 @@ class Trial:
         right = np.broadcast_to(allowed, left.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(left > 0, left / right, 0.0)
+        return self.closest(left, right, ratio)
+
+    def closest(self, left: Floats, right: Floats, ratio: Floats) -> Case:
+        """Return both sides ``(starts, *maps, depth)`` where their ratio is largest, and where."""
         place = np.unravel_index(int(ratio.argmax()), ratio.shape)
         number = f" (number {place[1] + 1})" if len(place) == 3 else ""
+        start, layer = float(self.starts[place[0]]), int(place[-1]) + 1
         return Case(
             float(left[place]),
             float(right[place]),
             self.hypotheses,
-            words=f"{self.name}{number} from {written(self.starts[place[0]])} in layer "
-            f"{place[-1] + 1}",
-            where={"layer": int(place[-1]) + 1, "start": float(self.starts[place[0]])},
+            words=f"{self.name}{number} from {written(start)} in layer {layer}",
+            where={"layer": layer, "start": start},
         )
 
 

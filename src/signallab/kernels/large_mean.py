@@ -10,7 +10,7 @@ import pandas as pd
 
 import signalprop as sp
 from signallab.case import Case
-from signallab.kernels.families import Bound, Trial, column, critical_mean, shifted, written
+from signallab.kernels.families import Bound, Trial, column, critical_mean, shifted
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.activations import Activation
@@ -94,15 +94,7 @@ def grows_by(trial: Trial, constant: Constant) -> Case:
     growth = 1 / trial.distances - 1 / (1 - start[..., None])
     layers = np.arange(1, trial.depth + 1)
     claimed = layers * column(np.broadcast_to(constant(trial.kernel, start), growth.shape[:-1]))
-    place = np.unravel_index(int((claimed / growth).argmax()), growth.shape)
-    number = f" (number {place[1] + 1})" if len(place) == 3 else ""
-    return Case(
-        float(claimed[place]),
-        float(growth[place]),
-        trial.hypotheses,
-        words=f"{trial.name}{number} from {written(trial.starts[place[0]])} in layer "
-        f"{place[-1] + 1}",
-    )
+    return trial.closest(claimed, growth, claimed / growth)
 
 
 def constants(members: Mapping[str, sp.KernelMap]) -> pd.DataFrame:

@@ -43,6 +43,7 @@ __all__ = [
     "infinite_width",
     "log_gap_at",
     "loss_per_layer",
+    "lyapunov_bound",
     "one_step",
     "outrun_from",
     "sharpened",
@@ -244,7 +245,7 @@ def bound(
     return 2 * (1 - factor * rate) ** layers + 3 * n / (rate * np.sqrt(d))
 
 
-def sharpened(
+def lyapunov_bound(
     alpha: Any,
     layers: Any,
     n: int,
@@ -257,27 +258,37 @@ def sharpened(
     noise: float = 1,
     decay: float = 0.5,
 ) -> Any:
-    """Return a sharper form of ORTH Thm. 1, not in the paper; the options make rivals of it.
+    """Return a bound of the root mean square of Vhat, ``layers`` layers after the first.
 
-    ``sqrt(n(n-1)) [(1/n - alpha^2) (1 - c alpha^2)^layers + (n-1) / (n c alpha^2 sqrt d)]`` with
-    ``c = 2n/(n+2)``.
+    ``(1/n - alpha^2) (1 - c alpha^2)^layers + (n-1) / (n c alpha^2 sqrt d)`` with
+    ``c = 2n/(n+2)``, not in the paper; the options make rivals of it.
 
     Why it is right: the printed proof, without giving anything away. The last display of the proof
     of Lemma 8 has the rate c, which is at least 2/3. Lemma 6 gives ``(1 - 1/n)/d``, as the squared
     distance of a projection ``u u^T`` from the mean of such is at most ``1 - 1/n`` on average; the
     smallest eigenvalue of a symmetric matrix without trace is at least ``-sqrt(1 - 1/n)`` times its
-    norm. Lemma 4 holds with ``sqrt(n(n-1))`` for ``2n``, and A1 bounds ``Vhat(H_1)`` by
-    ``1/n - alpha^2``.
+    norm. Roots of mean squares obey the triangle inequality (Minkowski), so that the noise of the
+    layers adds up to a geometric series. A1 bounds ``Vhat(H_1)`` by ``1/n - alpha^2``.
 
-    >>> round(float(sharpened(alpha=0.5, layers=0, n=4, d=np.inf)), 12)  # orthogonal already
+    >>> round(float(lyapunov_bound(alpha=0.5, layers=0, n=4, d=np.inf)), 12)  # orthogonal already
     0.0
     """
     rate = factor * 2 * n / (n + 2) * np.asarray(alpha) ** power
     start = front * (1 / n - np.asarray(alpha) ** 2)
-    return np.sqrt(n * (n - 1)) * (
-        start * (1 - rate) ** (layers + later)
-        + noise * (n - 1) / (n * rate * np.asarray(d, dtype=float) ** decay)
-    )
+    floor = noise * (n - 1) / (n * rate * np.asarray(d, dtype=float) ** decay)
+    return start * (1 - rate) ** (np.asarray(layers) + later) + floor
+
+
+def sharpened(alpha: Any, layers: Any, n: int, d: Any, **rival: Any) -> Any:
+    """Return a sharper form of ORTH Thm. 1, not in the paper.
+
+    It is ``sqrt(n(n-1))``, the best constant of Lemma 4, times :func:`lyapunov_bound`, whose
+    options it takes.
+
+    >>> float(sharpened(0.5, 3, 2, 64) / lyapunov_bound(0.5, 3, 2, 64)).__round__(12)
+    1.414213562373
+    """
+    return np.sqrt(n * (n - 1)) * lyapunov_bound(alpha, layers, n, d, **rival)
 
 
 def theorem_1(right: Callable[..., Any]) -> Callable[..., Case]:

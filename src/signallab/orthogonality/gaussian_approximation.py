@@ -183,38 +183,21 @@ def bound(
     return 2 * n * gap_depth_width.bound(alpha, exponent, n, d, power=power, factor=factor)
 
 
-def sharpened(
-    alpha: Any,
-    layers: Any,
-    n: int,
-    d: Any,
-    *,
-    front: float = 1,
-    power: float = 2,
-    factor: float = 1,
-    later: int = 0,
-    noise: float = 1,
-    decay: float = 0.5,
-) -> Any:
-    """Return a sharper form of ORTH Cor. 3, not in the paper; the options make rivals of it.
+def sharpened(alpha: Any, layers: Any, n: int, d: Any, **rival: Any) -> Any:
+    """Return a sharper form of ORTH Cor. 3, not in the paper; its second term is of order 1/d.
 
-    ``n (n-1) / (alpha + 1/sqrt n)^2 [(1/n - alpha^2) r^(l-1) + (n-1) / (n c alpha^2 sqrt d)]^2``
-    with ``c = 2n/(n+2)`` and ``r = 1 - c alpha^2``. Its second term is of order 1/d.
+    ``n (n-1) / (alpha + 1/sqrt n)^2`` times the square of :func:`.gap_depth_width.lyapunov_bound`
+    at the layer before, whose options it takes.
 
     Why it is right: under A1 each denominator ``(sigma_i + 1/sqrt n)^2`` of the proof of Lemma 2 is
     at least ``(alpha + 1/sqrt n)^2``, and ``V <= sqrt(n(n-1)) Vhat`` (Lemma 4, sharp). So ``E
-    Vhat^2`` is wanted. One layer gives ``Vhat' <= r Vhat + noise`` whose noise has mean square
-    ``((1 - 1/n) / sqrt d)^2`` at most, see :func:`.gap_depth_width.sharpened`; Minkowski's
-    inequality adds the roots of mean squares. A1 bounds ``Vhat(H_1)`` by ``1/n - alpha^2``.
+    Vhat^2`` is wanted, the square of that bound.
 
     >>> round(float(sharpened(alpha=0.5, layers=1, n=4, d=np.inf)), 12)  # orthogonal
     0.0
     """
-    alpha = np.asarray(alpha, dtype=float)
-    rate = factor * 2 * n / (n + 2) * alpha**power
-    fall = front * (1 / n - alpha**2) * (1 - rate) ** (np.asarray(layers) - 1 + later)
-    floor = noise * (n - 1) / (n * rate * np.asarray(d, dtype=float) ** decay)
-    return n * (n - 1) * ((fall + floor) / (alpha + n**-0.5)) ** 2
+    vhat = gap_depth_width.lyapunov_bound(alpha, np.asarray(layers) - 1, n, d, **rival)
+    return n * (n - 1) * (vhat / (np.asarray(alpha) + n**-0.5)) ** 2
 
 
 def corollary_3(right: Callable[..., Any]) -> Callable[..., Case]:
