@@ -6,6 +6,8 @@ TORCH_INDEX ?=
 PROFILE ?= fast
 C ?=
 P ?=
+ALL ?=
+BUDGET ?=
 
 THIS_PYTHON := $(if $(filter file,$(origin PYTHON)),,--this-python)
 ifeq ($(origin CORES),undefined)
@@ -20,7 +22,8 @@ override TORCH_INDEX := $(value TORCH_INDEX)
 override PROFILE := $(value PROFILE)
 override C := $(value C)
 override P := $(value P)
-export PYTHON CORES TORCH_INDEX PROFILE C P
+override BUDGET := $(value BUDGET)
+export PYTHON CORES TORCH_INDEX PROFILE C P BUDGET
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
@@ -45,8 +48,8 @@ test-site: setup ## test the built site in Chromium
 chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."]
 	@$(BIN)/python -m signalbook chapter --set="$$P" -- "$$C"
 
-paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> [P="device=cuda"]
-	@$(BIN)/python -m signalbook paper --set="$$P" -- "$$C"
+paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> [P="device=cuda"], or ALL=1 [BUDGET=2h]
+	@$(BIN)/python -m signalbook paper $(if $(ALL),--all --budget="$$BUDGET",--set="$$P" -- "$$C")
 
 serve: setup ## show the built site on this machine
 	@$(BIN)/python -m signalbook serve

@@ -47,8 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     chapter = command(_chapter, "execute one chapter at the fast profile with your own values")
     chapter.add_argument("name", help="<part>/<slug>")
     chapter.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
-    paper = command(_paper, "execute one chapter at the document's sizes and record it")
-    paper.add_argument("name", help="<part>/<slug>")
+    paper = command(_paper, "execute chapters at the document's sizes and record them")
+    paper.add_argument("name", nargs="?", help="<part>/<slug>")
+    paper.add_argument("--all", action="store_true", help="all whose record is missing or stale")
+    paper.add_argument("--budget", default="", metavar="2h", help="when to stop, with --all")
     paper.add_argument("--set", default="", metavar='"device=cuda"', dest="assignments")
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
@@ -89,8 +91,14 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
 
 
 def _paper(project: Project, options: argparse.Namespace) -> int:
-    from signalbook.records import make_record
+    from signalbook import lifeline
+    from signalbook.paper import budget, make_due, make_record
 
+    if options.all:
+        return make_due(project, budget(options.budget))
+    if options.name is None:
+        raise BookError("say which chapter, C=<part>/<slug>, or all that are due, ALL=1")
+    lifeline.follow()
     name = project.require(options.name)
     path = make_record(project, name, parse_assignments(options.assignments), on_cell=_tell)
     print(f"recorded in {path}")

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 
 from signalbook.inventory import rows
+from signalbook.records import duration
 from signalbook.words import badge, show, slug, typeset
 
 __all__ = ["anchored", "card", "closing", "template"]
@@ -61,6 +62,6 @@ def template(name: str) -> jinja2.Template:
         undefined=jinja2.ChainableUndefined,
     )
     environment.filters["slug"] = slug
-    environment.globals.update(badge=badge, show=show, typeset=typeset)
+    environment.globals.update(badge=badge, duration=duration, show=show, typeset=typeset)
     found: jinja2.Template = environment.get_template(name)
     return found

@@ -24,7 +24,7 @@ from signalbook.parameters import read_profile, resolve
 from signalbook.project import Project
 from signalbook.source import Source
 
-__all__ = ["code_changes", "order", "prepare", "seal", "stale", "values", "wanted"]
+__all__ = ["code_changes", "file_changes", "order", "prepare", "seal", "stale", "values", "wanted"]
 
 MADE = "made"  # where the metadata of an executed notebook hold its key and seal
 
@@ -103,8 +103,7 @@ def stale(
         return str(error)
     changes = _differences({name: key[name] for name in now}, now)
     changes += code_changes(project, chapter, key["code"])
-    files = {name: _file_now(name, key["code"]["modules"]) for name in key["files"]}
-    changes += _differences(key["files"], files)
+    changes += file_changes(key["files"], key["code"]["modules"])
     changes += _differences(key["versions"], fingerprint.versions(key["versions"]))
     return f"changed since its run: {', '.join(changes)}" if changes else ""
 
@@ -154,6 +153,11 @@ def code_changes(project: Project, chapter: str, code: Any) -> list[str]:
         "modules": {name: _module_now(name) for name in code["modules"]},
     }
     return _differences(code, now)
+
+
+def file_changes(files: Mapping[str, str], loaded: Mapping[str, str]) -> list[str]:
+    """Name the files of the packages that differ from those that were read in a run."""
+    return _differences(files, {name: _file_now(name, loaded) for name in files})
 
 
 def _module_now(name: str) -> str | None:

@@ -5,26 +5,35 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signalbook.cards import anchored
+from signalbook.errors import BookError
 from signalbook.files import read_json, write
 from signalbook.inventory import rows
 from signalbook.keys import stale
 from signalbook.outputs import claims_in
 from signalbook.project import Project
+from signalbook.records import REDUCED, Record, decisive, read_record, reduced
 from signalbook.source import Source
 from signalbook.verdicts import VERDICTS
+
+if TYPE_CHECKING:
+    from signalbook.agreement import Agreement
 
 __all__ = ["Ledger", "collect"]
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """One entry an ID that has a verdict, and per chapter what is wrong with its claims."""
+    """One entry an ID that has a verdict, and per chapter what is wrong with its claims.
+
+    ``agreements`` tell how far chapters were compared with their fresh records.
+    """
 
     entries: list[dict[str, Any]]
     problems: dict[str, list[str]] = field(default_factory=dict)
+    agreements: dict[str, Agreement] = field(default_factory=dict)
 
     def counts(self) -> dict[str, int]:
         """How many IDs have each verdict; ``still to come`` for those without one."""
@@ -35,11 +44,12 @@ class Ledger:
     def false_alarm(self) -> float:
         """Return the probability, at most, that chance alone fails some true statement.
 
-        By the union bound, it is the sum of what the checks state.
+        By the union bound, it is the sum of what the checks state, those of reduced runs beside a
+        record and the comparisons with records among them.
         """
-        return float(
-            sum(check.get("error", 0) for entry in self.entries for check in entry["checks"])
-        )
+        checks = [c for e in self.entries for c in (*e["checks"], *e.get("replaced", ()))]
+        compared = sum(found.error for found in self.agreements.values())
+        return float(sum(check.get("error", 0) for check in checks) + compared)
 
     def of(self, chapter: str) -> list[dict[str, Any]]:
         """The entries that one chapter settles."""
@@ -53,6 +63,7 @@ def collect(project: Project) -> Ledger:
     """
     by_id: dict[str, dict[str, Any]] = {}
     problems: dict[str, list[str]] = {}
+    agreements: dict[str, Agreement] = {}
     for chapter in project.chapters:
         path = project.executed(chapter)
         if not path.is_file():
@@ -61,8 +72,18 @@ def collect(project: Project) -> Ledger:
         if why := stale(project, chapter, notebook):
             problems[chapter] = [f"{why}: run `make book`"]
             continue
-        entries = _entries(chapter, notebook)
-        wrong = _disagreements(Source(project.source(chapter)).settles, entries)
+        try:
+            record = read_record(project, chapter)
+        except BookError as error:
+            problems[chapter] = [str(error)]
+            continue
+        entries = _entries(chapter, notebook, record)
+        wrong = _unexpected(Source(project.source(chapter)), chapter, notebook, record)
+        if record is not None and record.fresh:
+            from signalbook.agreement import agreement  # which computes; most builds need not
+
+            agreements[chapter] = agreement(notebook, record)
+            wrong += agreements[chapter].wrong
         wrong += [
             f"{name} is settled twice, here and in {by_id[name]['chapter']}: keep one of them"
             for name in entries
@@ -72,16 +93,20 @@ def collect(project: Project) -> Ledger:
             problems[chapter] = wrong
         by_id = entries | by_id
     order = {name: place for place, name in enumerate(rows())}
-    ledger = Ledger(sorted(by_id.values(), key=lambda e: order.get(e["id"], len(order))), problems)
+    sorted_entries = sorted(by_id.values(), key=lambda e: order.get(e["id"], len(order)))
+    ledger = Ledger(sorted_entries, problems, agreements)
     write(project.build / "ledger.json", json.dumps(ledger.entries, indent=1, sort_keys=True))
     return ledger
 
 
-def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _entries(
+    chapter: str, notebook: dict[str, Any], record: Record | None
+) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
 
     Displays of a proof have a say only where an ID has no other claims. A slip of print gives the
-    verdict where nothing is worse, and leaves the word to what was computed.
+    verdict where nothing is worse, and leaves the word to what was computed. Claims of a reduced
+    run that the record takes the place of stand under ``replaced``.
     """
     key = notebook["metadata"]["made"]["key"]
     grouped: dict[str, list[dict[str, Any]]] = {}
@@ -94,28 +119,62 @@ def _entries(chapter: str, notebook: dict[str, Any]) -> dict[str, dict[str, Any]
         "seed": key["parameters"].get("seed"),
     }
     entries = {}
-    for name, claims in grouped.items():
+    for name, live in grouped.items():
+        claims, replaced = decisive(live, record)
         deciding = [c for c in claims if not c.get("in_proof")] or claims
         verdict = max((c["verdict"] for c in deciding), key=VERDICTS.index)
         computed = [c for c in deciding if c["verdict"] != "misprint"] or deciding
         speaks = max(computed, key=lambda claim: VERDICTS.index(claim["verdict"]))
-        entries[name] = speaks | context | {"verdict": verdict, "checks": claims}
+        told = {"verdict": verdict, "checks": claims, "replaced": replaced}
+        entries[name] = speaks | context | told
+        if record is not None and not record.fresh and verdict in REDUCED:
+            entries[name]["stale_record"] = record["date"]
     return entries
 
 
-def _disagreements(settles: dict[str, str], entries: dict[str, dict[str, Any]]) -> list[str]:
+def _unexpected(
+    source: Source, chapter: str, notebook: dict[str, Any], record: Record | None
+) -> list[str]:
+    """The verdicts, of the build's own run and of the record, that nobody declared."""
+    live, both = _entries(chapter, notebook, None), _entries(chapter, notebook, record)
+    decided = {name: entry for name, entry in both.items() if entry["replaced"]}
+    settles = {name: [source.settles[name]] for name in decided if name in source.settles}
+    recorded = [f"recorded, {text}" for text in _disagreements(settles, decided)]
+    return _disagreements(_expected(source, record), live) + recorded
+
+
+def _expected(source: Source, record: Record | None) -> dict[str, list[str]]:
+    """The verdicts that the build's own run may give, by ID.
+
+    Without a record it is the declared one. With a record that one is the record's, and a reduced
+    run agrees or disagrees at reduced scale accordingly, or settles nothing, unless the front
+    matter says what it gives. The same is expected once the record is stale.
+    """
+    if record is None:
+        return {name: [verdict] for name, verdict in source.settles.items()}
+    live = {name: [verdict] for name, verdict in source.live.items()}
+    return {
+        name: [verdict, *dict.fromkeys([reduced(verdict), "not run at this scale"])]
+        for name, verdict in source.settles.items()
+    } | live
+
+
+def _disagreements(settles: dict[str, list[str]], entries: dict[str, dict[str, Any]]) -> list[str]:
     """What the front matter declares against what the run found, one sentence a difference."""
     wrong = []
     for name in dict.fromkeys([*settles, *entries]):
-        expected, found = settles.get(name), entries.get(name, {}).get("verdict")
+        expected, found = settles.get(name, []), entries.get(name, {}).get("verdict")
+        unknown = [verdict for verdict in expected if verdict not in VERDICTS]
         if name not in rows():
             wrong.append(f"{name} is not in the inventory (src/signalbook/statements)")
-        elif expected not in (*VERDICTS, None):
-            wrong.append(f"{name}: {expected!r} is no verdict; there are: {', '.join(VERDICTS)}")
-        elif expected is None:
+        elif unknown:
+            wrong.append(f"{name}: {unknown[0]!r} is no verdict; there are: {', '.join(VERDICTS)}")
+        elif not expected:
             wrong.append(f"{name}: found {found!r}, but the front matter does not declare it")
         elif found is None:
-            wrong.append(f"{name}: expected {expected!r}, but no claim of the chapter settles it")
-        elif found != expected:
-            wrong.append(f"{name}: expected {expected!r}, found {found!r}")
+            wrong.append(
+                f"{name}: expected {expected[0]!r}, but no claim of the chapter settles it"
+            )
+        elif found not in expected:
+            wrong.append(f"{name}: expected {' or '.join(map(repr, expected))}, found {found!r}")
     return wrong

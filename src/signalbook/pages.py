@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signalbook import cards
 from signalbook.errors import BookError
@@ -13,10 +13,14 @@ from signalbook.inventory import DOCUMENTS, KINDS, resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.project import Project
+from signalbook.records import Record
 from signalbook.scale import OURS
 from signalbook.source import Source
 from signalbook.verdicts import SEVERITIES, VERDICTS
 from signalbook.words import show
+
+if TYPE_CHECKING:
+    from signalbook.agreement import Agreement
 
 __all__ = [
     "TO_COME",
@@ -58,12 +62,14 @@ def box(
     key: Mapping[str, Any],
     changes: Mapping[str, Change],
     entries: Sequence[Mapping[str, Any]],
-    record: Mapping[str, Any] | None,
+    record: Record | None = None,
+    agreement: Agreement | None = None,
 ) -> str:
     """What a chapter shows under its title: what was found, and which sizes made the page.
 
-    What fails comes first; what is only a slip of print stays in its section. Nothing for a page
-    of our own, which settles no statement of a document.
+    A ``record`` is told with what it took, and in how many places it was in ``agreement`` with the
+    run of the page. What fails comes first; what is only a slip of print stays in its section.
+    Nothing for a page of our own, which settles no statement of a document.
     """
     if not source.settles:
         return ""
@@ -79,7 +85,8 @@ def box(
             profile=key["profile"],
             reduced=reduced,
             record=record,
-            stale=record is not None and record["code"] != key["code"],
+            larger=record.reductions(source) if record else {},
+            agreement=agreement,
             up="../" * (chapter.count("/") + 1),
         )
     )
@@ -103,30 +110,34 @@ def _gravest_first(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, An
     return sorted(entries, key=gravity)
 
 
-def figure_links(chapter: str, name: str, data: str, narrow: str = "") -> str:
-    """The line under a figure or a table: its numbers and the command that made it.
+def figure_links(chapter: str, name: str, data: str, narrow: str = "", recorded: str = "") -> str:
+    """The line under a figure or a table: its numbers, those recorded of it, and the command.
 
     ``narrow`` is the file of the drawing for phones, which :mod:`signalbook.light` puts in place.
     """
+    other = f" · {{download}}`recorded data of {name} (CSV) <{recorded}>`" if recorded else ""
     line = (
-        f":::{{div}} sb-figure-links\n{{download}}`Data of {name} (CSV) <{data}>` · made by "
+        f":::{{div}} sb-figure-links\n{{download}}`Data of {name} (CSV) <{data}>`{other} · made by "
         f"`make chapter C={chapter}`\n:::"
     )
     return line + (f"\n\n:::{{image}} {narrow}\n:class: sb-narrow\n:::" if narrow else "")
 
 
-def run_it_yourself(chapter: str, source: Source, experiments: Sequence[str] = ()) -> str:
-    """The foot of a chapter: the notebook, the functions that it calls, and the commands."""
+def run_it_yourself(
+    chapter: str, source: Source, experiments: Sequence[str] = (), recorded: bool = False
+) -> str:
+    """The foot of a chapter: notebook, functions that it calls, record, and the commands."""
     slug = Path(chapter).name
     functions = "".join(
         f" · {{download}}`experiments: {name} <{slug}.files/{name}>`" for name in experiments
     )
+    record = f" · {{download}}`the record <{slug}.files/{slug}-record.json>`" if recorded else ""
     first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
     example = f' P="{first.name}={first.default}"' if first else ""
     return (
         "## Run it yourself\n\n"
         f"{{download}}`The executed notebook <{slug}.files/{slug}-executed.ipynb>` · "
-        f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}\n\n"
+        f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}{record}\n\n"
         "```bash\n"
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
         f"make paper C={chapter}   # the document's own sizes\n"

@@ -1,60 +1,141 @@
-"""Runs at the document's own sizes, kept small enough for git and honest about their origin."""
+"""Recorded runs at the documents' own sizes: what they hold, and when they decide.
+
+A record is written by :mod:`signalbook.paper` alone, and carries the digest of the code that made
+it. While that is the code of today its verdicts take the place of reduced ones; later it is stale:
+still shown, marked, and decides nothing.
+"""
 
 from __future__ import annotations
 
-import datetime
-import io
 import json
-import platform
-from collections.abc import Callable
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from signalbook.errors import BookError
-from signalbook.execute import execute
-from signalbook.files import replace
-from signalbook.keys import code_changes
-from signalbook.outputs import claims_in, figures_in
+from signalbook.files import read_json
+from signalbook.fingerprint import text_digest
+from signalbook.keys import code_changes, file_changes
 from signalbook.project import Project
+from signalbook.scale import OURS
 from signalbook.source import Source
 
-__all__ = ["make_record"]
+__all__ = ["REDUCED", "Record", "decisive", "duration", "parts", "read_record", "reduced", "seal"]
 
-ROWS = 400  # a curve on a page has fewer pixels than this
+#: Verdicts that a record takes the place of.
+REDUCED = ("agrees at reduced scale", "disagrees at reduced scale", "not run at this scale")
 
 
-def make_record(
-    project: Project,
-    chapter: str,
-    values: dict[str, Any],
-    on_cell: Callable[[int, int], None] = lambda cell, cells: None,
-) -> Path:
-    """Execute a chapter with its own defaults (and ``values``, such as the device) and store it."""
-    source = Source(project.source(chapter))
-    run = execute(project, chapter, values, on_cell=on_cell)
-    if changes := code_changes(project, chapter, run.ran["code"]):
-        raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")
-    record = {
-        "chapter": chapter,
-        "code": run.ran["code"],
-        "date": datetime.date.today().isoformat(),
-        "device": values.get("device", "cpu"),
-        "machine": f"{platform.system()} {platform.machine()}",
-        "seconds": run.seconds,
-        "versions": run.ran["versions"],
-        "parameters": {name: p.default for name, p in source.parameters.items()} | values,
-        "claims": claims_in(run.notebook.cells),
-        "figures": {f["name"]: _thinned(f["csv"]) for f in figures_in(run.notebook.cells)},
-    }
+@dataclass(frozen=True)
+class Record:
+    """What ``records/<part>/<slug>.json`` holds; ``changes`` names the code that is other now."""
+
+    data: Mapping[str, Any]
+    changes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the code that made it is the code of today."""
+        return not self.changes
+
+    def reductions(self, source: Source) -> dict[str, tuple[Any, Any]]:
+        """Its values that differ from the document's: the largest scale that was to be had."""
+        return {
+            name: (self["parameters"][name], parameter.default)
+            for name, parameter in source.parameters.items()
+            if name not in OURS
+            and name in self["parameters"]
+            and self["parameters"][name] != parameter.default
+        }
+
+
+def read_record(project: Project, chapter: str) -> Record | None:
+    """Return the record of a chapter, None if there is none.
+
+    One that is torn, or was written by hand, is a ``BookError``.
+    """
     path = project.record(chapter)
-    replace(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
-    return path
+    if not path.is_file():
+        return None
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("seal") != seal(data):
+        raise BookError(
+            f"{path.relative_to(project.root)} is not as its run left it: "
+            f"run `make paper C={chapter}`, or remove it"
+        )
+    changes = code_changes(project, chapter, data["code"])
+    changes += file_changes(data["files"], data["code"]["modules"])
+    return Record(data, tuple(changes))
 
 
-def _thinned(csv: str) -> str:
-    """Every k-th row, six digits: what a drawn curve needs."""
-    data = pd.read_csv(io.StringIO(csv))
-    step = -(-len(data) // ROWS)
-    return str(data.iloc[::step].to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+def seal(data: Mapping[str, Any]) -> str:
+    """Digest a record; only the command that makes one writes it."""
+    return text_digest(json.dumps({n: v for n, v in data.items() if n != "seal"}, sort_keys=True))
+
+
+def decisive(
+    live: Sequence[Mapping[str, Any]], record: Record | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The claims of one ID that decide, and those of the live run that they take the place of.
+
+    Where the live run is reduced, the claim of a fresh record at the document's size speaks, and
+    says when it was recorded. What the live run settles at full size stays: it is computed anew
+    with every build. A claim about a size that only the live run has does not decide.
+    """
+    there = parts(c for c in record["claims"] if c["id"] == live[0]["id"]) if record else {}
+    full = {part: c for part, c in there.items() if c["verdict"] not in REDUCED}
+    if record is None or not record.fresh or not full:
+        return [dict(claim) for claim in live], []
+    found, replaced = [], []
+    for part, claim in parts(live).items():
+        if claim["verdict"] not in REDUCED or (part in there and part not in full):
+            found.append(dict(claim))
+            continue
+        replaced.append(dict(claim))
+        if part in full:
+            found.append({**full[part], "anchor": claim["anchor"], "recorded": record["date"]})
+    if replaced:
+        more = [claim for part, claim in full.items() if part not in parts(live)]
+        at = {"anchor": live[0]["anchor"], "recorded": record["date"]}
+        found += [{**claim, **at} for claim in more]
+    return found, replaced
+
+
+def reduced(verdict: str) -> str:
+    """What a reduced run says that finds the same as the run with this verdict.
+
+    >>> reduced("holds"), reduced("fails as printed"), reduced("misprint")
+    ('agrees at reduced scale', 'disagrees at reduced scale', 'agrees at reduced scale')
+    """
+    if verdict in ("holds", "holds with slack", "misprint", "illustrated"):
+        return "agrees at reduced scale"
+    if verdict in ("not reproduced", "fails as printed"):
+        return "disagrees at reduced scale"
+    return verdict
+
+
+def parts(claims: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+    """Claims by what they are about; the second about the same thing is told from the first."""
+    seen: Counter[Any] = Counter()
+    found = {}
+    for claim in claims:
+        about = (claim["id"], claim.get("about", ""), claim.get("in_proof", ""))
+        found[*about, seen[about]] = claim
+        seen[about] += 1
+    return found
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(12.3), duration(200), duration(7260), duration(86400)
+    ('12 s', '3 min 20 s', '2 h 1 min', '24 h')
+    """
+    total = round(seconds) if seconds < 3600 else 60 * round(seconds / 60)
+    hours, rest = divmod(total, 3600)
+    units = [(hours, "h"), (rest // 60, "min"), (rest % 60, "s")]
+    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"

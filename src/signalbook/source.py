@@ -20,6 +20,7 @@ __all__ = ["Source"]
 #: The fields of the front matter, each with what it may hold.
 FIELDS: dict[str, type | tuple[type, ...]] = {
     "settles": dict,
+    "live": dict,
     "telling": str,
     "data": list,
     "reads": list,
@@ -82,8 +83,18 @@ class Source:
 
     @property
     def settles(self) -> dict[str, str]:
-        """The IDs this chapter settles, each with the verdict expected of it."""
+        """The IDs this chapter settles, each with the verdict expected of it: of its record, where
+        there is one."""
         return dict(self.matter.get("settles") or {})
+
+    @property
+    def live(self) -> dict[str, str]:
+        """Verdicts expected of the build's own run, where they differ from what a record gives.
+
+        A reduced run of a statement that `settles` agrees or disagrees at reduced scale
+        accordingly; what else it gives is said here.
+        """
+        return dict(self.matter.get("live") or {})
 
     @property
     def telling(self) -> str:

@@ -7,7 +7,7 @@ import copy
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from signalbook.ledger import Ledger
 from signalbook.outputs import CLAIMS, FIGURE, figures_in
 from signalbook.parameters import read_profile
 from signalbook.project import Project
+from signalbook.records import Record, read_record
 from signalbook.source import Source
 
 __all__ = ["stage"]
@@ -82,22 +83,27 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     if not executed.is_file():
         return {f"{slug}.md": _not_there(project, chapter, source).encode()}
     run = json.loads(executed.read_text())
-    notebook, files = _merge(source, run, chapter)
+    record = read_record(project, chapter)
+    notebook, files = _merge(source, run, chapter, record)
     _check_figures(notebook, chapter)
-    _show_claims(notebook, chapter)
+    _tell_recorded(notebook)
+    _show_claims(notebook, chapter, ledger.of(chapter))
     _label_folds(notebook)
     _name_tables(notebook)
     lab = _experiments(project, run)
+    experiments = [path.name for path in lab]
     notebook["cells"] = [
-        *_head(notebook["cells"], source, _box(project, chapter, source, ledger)),
+        *_head(notebook["cells"], source, _box(project, chapter, source, ledger, record)),
         _markdown("closing", pages.closing(ledger.of(chapter))),
-        _markdown("foot", pages.run_it_yourself(chapter, source, [path.name for path in lab])),
+        _markdown("foot", pages.run_it_yourself(chapter, source, experiments, record is not None)),
     ]
     for cell in notebook["cells"]:
         _drop_private_types(cell)
     files[f"{slug}.ipynb"] = json.dumps(notebook, indent=1, sort_keys=True).encode()
     files[f"{slug}.files/{slug}-executed.ipynb"] = executed.read_bytes()
     files[f"{slug}.files/{slug}.md"] = source.path.read_bytes()
+    if record is not None:
+        files[f"{slug}.files/{slug}-record.json"] = project.record(chapter).read_bytes()
     return files | {f"{slug}.files/{path.name}": path.read_bytes() for path in lab}
 
 
@@ -116,7 +122,7 @@ def _not_there(project: Project, chapter: str, source: Source) -> str:
 
 
 def _merge(
-    source: Source, run: dict[str, Any], chapter: str
+    source: Source, run: dict[str, Any], chapter: str, record: Record | None = None
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Today's prose around the outputs of the run: a prose edit needs no execution."""
     notebook = json.loads(json.dumps(source.notebook))
@@ -142,27 +148,51 @@ def _merge(
         made = next(outputs)
         cell["outputs"], cell["execution_count"] = copy.deepcopy(made["outputs"]), None
         for figure in figures_in([cell]):
-            data, narrow = f"{slug}.files/{figure['name']}.csv", ""
+            data, narrow, other = f"{slug}.files/{figure['name']}.csv", "", ""
             files[data] = figure["csv"].encode()
             if drawing := figure.get("narrow"):
                 svg = drawing.lstrip().startswith("<")
                 narrow = f"{slug}.files/{figure['name']}-narrow.{'svg' if svg else 'png'}"
                 files[narrow] = drawing.encode() if svg else base64.b64decode(drawing)
-            links = pages.figure_links(chapter, figure["name"], data, narrow)
+            if record is not None and (there := record["figures"].get(figure["name"])):
+                other = f"{slug}.files/{figure['name']}-recorded.csv"
+                files[other] = there["csv"].encode()
+            links = pages.figure_links(chapter, figure["name"], data, narrow, other)
             cells.append(_markdown(f"{cell['id']}-data", links))
     notebook["cells"] = cells
     return notebook, files
 
 
-def _show_claims(notebook: dict[str, Any], chapter: str) -> None:
-    """Draw every card anew from its data: how a claim is shown needs no execution."""
+def _tell_recorded(notebook: dict[str, Any]) -> None:
+    """Say of a picture with recorded curves that they are there, to all readers."""
+    for cell in notebook["cells"]:
+        if any(figure.get("recorded") for figure in figures_in([cell])):
+            shown = cell["metadata"]["mystnb"]
+            shown["figure"]["caption"] += " Open marks: the recorded run at the document's size."
+            shown["image"]["alt"] += " Thin lines with open marks: the recorded run."
+
+
+def _show_claims(
+    notebook: dict[str, Any], chapter: str, entries: Iterable[Mapping[str, Any]] = ()
+) -> None:
+    """Draw every card anew from its data: how a claim is shown needs no execution.
+
+    Below a reduced one stands what was recorded at the document's size.
+    """
+    recorded: dict[str, list[Any]] = {}
+    for check in (check for entry in entries for check in entry["checks"]):
+        if check.get("recorded"):
+            recorded.setdefault(check["anchor"], []).append(check)
     outputs = [
         o for c in notebook["cells"] for o in c.get("outputs", []) if CLAIMS in o.get("data", {})
     ]
     claims = iter(cards.anchored([claim for o in outputs for claim in o["data"][CLAIMS]]))
     up = "../" * (chapter.count("/") + 1)
     for output in outputs:
-        shown = [cards.card(next(claims), up) for _ in output["data"][CLAIMS]]
+        shown = [
+            cards.card({**claim, "at_full_size": recorded.get(claim["anchor"], [])}, up)
+            for _, claim in zip(output["data"][CLAIMS], claims, strict=False)
+        ]
         output["data"]["text/html"] = "\n".join(shown)
 
 
@@ -253,15 +283,13 @@ def _check_figures(notebook: dict[str, Any], chapter: str) -> None:
                 )
 
 
-def _box(project: Project, chapter: str, source: Source, ledger: Ledger) -> str:
+def _box(
+    project: Project, chapter: str, source: Source, ledger: Ledger, record: Record | None
+) -> str:
     key = json.loads(project.executed(chapter).read_text())["metadata"]["made"]["key"]
     changes = read_profile(project.profile(key["profile"], chapter))
-    return pages.box(chapter, source, key, changes, ledger.of(chapter), _record(project, chapter))
-
-
-def _record(project: Project, chapter: str) -> dict[str, Any] | None:
-    path = project.record(chapter)
-    return json.loads(path.read_text()) if path.is_file() else None
+    agreement = ledger.agreements.get(chapter)
+    return pages.box(chapter, source, key, changes, ledger.of(chapter), record, agreement)
 
 
 def _markdown(name: str, text: str) -> dict[str, Any]:

@@ -120,14 +120,14 @@ def test_single_chapter_with_own_values(book):
 def test_record_is_drawn_from_and_marked_stale(book):
     two_chapters(book)
     book.run("paper", A)
-    assert "was recorded on" in (book.run("book") and book.page(A))
+    assert "own sizes is recorded: it was made on" in (book.run("book") and book.page(A))
     assert "stale" not in book.page(A)
     source = book.root / "chapters" / f"{A}.md"
     source.write_text(
         source.read_text().replace("fig, ax", "figure, ax").replace("(fig,", "(figure,")
     )
     book.run("book")
-    assert "the record is stale" in book.page(A)
+    assert "The record is stale" in book.page(A)
 
 
 def test_pages_that_do_not_build_say_why(book):

@@ -10,6 +10,7 @@ from signalbook.inventory import resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change
 from signalbook.project import Project
+from signalbook.records import Record
 from signalbook.settle import misprint, settle
 from signalbook.source import Source
 from signalbook.verdicts import SEVERITIES
@@ -163,11 +164,13 @@ def test_what_differs_from_the_document_is_said(source):
 
 
 def test_a_record_of_other_code_is_stale(source):
-    record = {"date": "2026-01-01", "device": "cpu", "seconds": 61.2, "code": "then"}
-    box = pages.box(CHAPTER, source, key(), {}, [], record)
-    assert "the record is stale" in box
-    fresh = pages.box(CHAPTER, source, key(), {}, [], record | {"code": "now"})
-    assert "2026-01-01" in fresh
+    data = {"date": "2026-01-01", "device": "cpu", "machine": "Linux", "seconds": 61.2}
+    data |= {"versions": {"torch": "9.9"}, "parameters": {}}
+    box = pages.box(CHAPTER, source, key(), {}, [], Record(data, ("cells",)))
+    assert "The record is stale" in box
+    fresh = pages.box(CHAPTER, source, key(), {}, [], Record(data))
+    for wanted in ("2026-01-01", "1 min 1 s on cpu (Linux, torch 9.9)", "not compared"):
+        assert wanted in fresh, wanted
     assert "stale" not in fresh
 
 

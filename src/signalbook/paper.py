@@ -1,0 +1,256 @@
+"""``make paper``: run chapters at the documents' own sizes and write their records.
+
+A run that was stopped goes on from its checkpoints (:mod:`signalbook.longrun`). A record is written
+whole, by a run that came to its end, or not at all.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import math
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from signalbook import lifeline
+from signalbook.errors import BookError
+from signalbook.execute import execute
+from signalbook.files import read_json, replace, write
+from signalbook.keys import code_changes, values
+from signalbook.outputs import claims_in, figures_in
+from signalbook.parameters import resolve
+from signalbook.project import Project
+from signalbook.records import duration, read_record, seal
+from signalbook.scale import OURS
+from signalbook.source import Source
+
+__all__ = ["budget", "due", "make_due", "make_record"]
+
+ROWS = 400  # of a figure: a curve on a page has fewer pixels than this
+FEWEST = 20  # points that a curve keeps, however many there are
+
+#: Modules that show what was computed. No number that a record keeps passes through them, and an
+#: edit of them makes no record stale.
+SHOWING = {f"signalbook.{name}" for name in ("figures", "beside", "prose", "outputs", "words")}
+
+
+def make_record(
+    project: Project,
+    chapter: str,
+    chosen: Mapping[str, Any],
+    on_cell: Callable[[int, int], None] = lambda cell, cells: None,
+) -> Path:
+    """Execute a chapter with the document's values and store what it found.
+
+    ``chosen`` values come before the document's: the device, or the largest size that is to be had.
+    What the record keeps is listed in ``pages/executing.md``.
+    """
+    source = Source(project.source(chapter))
+    with _clock(project, chapter) as spent:
+        run = execute(project, chapter, dict(chosen), on_cell=on_cell)
+        seconds = spent()
+    if changes := code_changes(project, chapter, run.ran["code"]):
+        raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")
+    parameters = resolve(source.parameters, dict(chosen), chapter)
+    modules = {n: d for n, d in run.ran["code"]["modules"].items() if n not in SHOWING}
+    record = {
+        "chapter": chapter,
+        "code": {**run.ran["code"], "modules": modules},
+        "files": {n: d for n, d in run.ran["files"].items() if not n.startswith("signalbook/")},
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "device": _device(str(parameters.get("device", "cpu"))),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "seconds": round(seconds, 1),
+        "memory_mb": run.memory_mb,
+        "versions": run.ran["versions"],
+        "parameters": parameters,
+        "claims": claims_in(run.notebook.cells),
+        "figures": {
+            figure["name"]: {
+                "csv": _thinned(figure["csv"]),
+                "reduced": figure.get("reduced", []),
+            }
+            for figure in figures_in(run.notebook.cells)
+        },
+    }
+    record = json.loads(json.dumps(record))
+    record["seal"] = seal(record)
+    path = project.record(chapter)
+    replace(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
+    return path
+
+
+def due(project: Project) -> list[tuple[float, str]]:
+    """The chapters whose record is missing or stale, with about how many seconds each takes.
+
+    The cheapest come first. A chapter that no profile reduces runs at the document's size with
+    every build and needs no record.
+    """
+    found = []
+    for chapter in project.chapters:
+        source = Source(project.source(chapter))
+        reduced = values(project, source, chapter, "fast")
+        document = {name: p.default for name, p in source.parameters.items()}
+        differing = {n: v for n, v in reduced.items() if v != document[n] and n not in OURS}
+        try:
+            record = read_record(project, chapter)
+        except BookError:
+            record = None  # not as its run left it
+        if record is not None and not record.fresh:
+            found.append((float(record["seconds"]), chapter))
+        elif record is None and differing:
+            factors = [_times(document[name], value) for name, value in differing.items()]
+            seconds = _fast_seconds(project, chapter, source) * math.prod(factors)
+            found.append((seconds, chapter))
+    return sorted(found)
+
+
+def make_due(project: Project, seconds: float = np.inf) -> int:
+    """Make the records that are due until ``seconds`` have passed; return the exit code.
+
+    What the end of the time stops goes on from its checkpoints when it is run again.
+    """
+    chapters = due(project)
+    if not chapters:
+        print("every record is there, and made by the code of today")
+    ends, failed = time.monotonic() + seconds, 0
+    for place, (estimate, chapter) in enumerate(chapters):
+        if (left := ends - time.monotonic()) <= 0:
+            names = ", ".join(chapter for _, chapter in chapters[place:])
+            print(f"the time is over; still to record: {names}")
+            break
+        print(f"{chapter}: at most about {duration(estimate)}", flush=True)
+        code = _recorded_within(left, chapter, project)
+        failed += code not in (0, None)
+        if code is None:
+            print(f"{chapter} was stopped; it goes on from its checkpoints next time")
+    return int(failed > 0)
+
+
+def budget(text: str) -> float:
+    """Return the seconds that a budget allows; without one there is no end.
+
+    >>> budget("2h"), budget("1h30m"), budget("45s"), budget("")
+    (7200.0, 5400.0, 45.0, inf)
+    """
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", text.strip())
+    if found is None:
+        raise BookError(f"BUDGET must be like 2h, 90m or 1h30m, got {text!r}")
+    if not text.strip():
+        return np.inf
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return 3600.0 * hours + 60.0 * minutes + seconds
+
+
+def _recorded_within(seconds: float, chapter: str, project: Project) -> int | None:
+    """Record a chapter in a process of its own; return its exit code, None if time ended it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "signalbook", "paper", "--", chapter],
+        cwd=project.root,
+        env=os.environ | lifeline.environment(),
+        start_new_session=True,
+    )
+    try:
+        return process.wait(seconds if np.isfinite(seconds) else None)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        for number in (signal.SIGINT, signal.SIGKILL):
+            if process.poll() is None:
+                os.killpg(process.pid, number)
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    continue
+
+
+@contextmanager
+def _clock(project: Project, chapter: str) -> Iterator[Callable[[], float]]:
+    """The time that a run has taken, with what it took before it was stopped."""
+    path = project.build / "paper" / f"{chapter}.json"
+    resumes = any(project.checkpoints(chapter).rglob("*.pt"))
+    before = float((read_json(path) or {}).get("seconds", 0)) if resumes else 0.0
+    begun, over = time.monotonic(), threading.Event()
+
+    def spent() -> float:
+        return before + time.monotonic() - begun
+
+    def keep() -> None:
+        while not over.wait(2):
+            write(path, json.dumps({"seconds": spent()}))
+
+    thread = threading.Thread(target=keep, daemon=True)
+    thread.start()
+    try:
+        yield spent
+    finally:
+        over.set()
+        thread.join()
+
+
+def _fast_seconds(project: Project, chapter: str, source: Source) -> float:
+    cost = read_json(project.build / "costs" / f"{chapter}.json") or {}
+    return float(cost.get("seconds", source.seconds))
+
+
+def _times(document: Any, reduced: Any) -> float:
+    """How many times more work a parameter asks for, if the work is proportional to it.
+
+    >>> _times(15000, 1200), _times([5, 15], [5]), _times("adam", "sgd")
+    (12.5, 4.0, 1.0)
+    """
+    if isinstance(document, list) and isinstance(reduced, list) and reduced:
+        longer = len(document) / len(reduced)
+        numbers = all(isinstance(value, int | float) for value in document) and sum(reduced) > 0
+        return max(1.0, longer, sum(document) / sum(reduced) if numbers else 1.0)
+    if isinstance(document, int | float) and isinstance(reduced, int | float) and reduced > 0:
+        return max(1.0, document / reduced)
+    return 1.0
+
+
+def _device(name: str) -> str:
+    """What a page calls a device: a GPU by its model."""
+    return torch.cuda.get_device_name(name) if name.startswith("cuda") else name
+
+
+def _thinned(csv: str) -> str:
+    """What a drawn curve needs: six digits, and few enough places of the finest axis.
+
+    Every curve keeps the same places, spread evenly on a linear and on a logarithmic axis.
+    """
+    data = pd.read_csv(io.StringIO(csv))
+    if len(data) > ROWS:
+        axis = _axis(data)
+        places = np.sort(data[axis].dropna().unique())
+        most = max(FEWEST, ROWS * len(places) // len(data))
+        even = np.linspace(0, len(places) - 1, most - most // 2)
+        geometric = np.geomspace(1, len(places), most // 2) - 1
+        kept = places[np.unique(np.rint(np.concatenate([even, geometric])).astype(int))]
+        data = data[data[axis].isin(kept)]
+        data = data.iloc[:: -(-len(data) // (2 * ROWS))]
+    return str(data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def _axis(data: pd.DataFrame) -> str:
+    """The column along which the rows run: of whole numbers rather than others, the finest."""
+
+    def fitness(name: str) -> tuple[bool, bool, int]:
+        measured = name.startswith("mean ") or name in ("run", "runs", "standard error")
+        return not measured, data[name].dtype.kind in "iu", data[name].nunique()
+
+    return str(max(data.columns, key=fitness))
