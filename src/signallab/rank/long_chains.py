@@ -23,7 +23,7 @@ from signalprop.chains.engines import direct
 from signalprop.random import Stream
 from signalprop.training.checkpoint import read_checkpoint, run_identity, write_checkpoint
 
-__all__ = ["QUANTITIES", "linear_chain", "moments", "stretches"]
+__all__ = ["QUANTITIES", "linear_chain", "moments", "regularity", "stretches"]
 
 STRETCHES, BURN_IN = 25, 5
 AT_ONCE = 2**18  # entries of layers that are measured together
@@ -108,6 +108,21 @@ def stretches(
     place = {"run": np.repeat(np.arange(runs), STRETCHES - BURN_IN)}
     place |= {"stretch": np.tile(np.arange(STRETCHES - BURN_IN), runs)}
     return pd.DataFrame({"width": width, "gamma": gamma, **place, **_named(values)})
+
+
+def regularity(frame: pd.DataFrame) -> Any:
+    """Return numbers, one a stretch, whose mean is the regularity constant of all stretches.
+
+    The constant is a ratio of two means. Its error is, to first order, that of the mean of
+    ``alpha + (diagonal term - alpha cube) / mean cube``: these are the numbers. Ratios of single
+    stretches would have a bias.
+
+    >>> regularity(pd.DataFrame({"diagonal term": [1.0, 2.0], "cube": [2.0, 2.0]}))
+    array([0.5, 1. ])
+    """
+    diagonal, cube = frame["diagonal term"].to_numpy(), frame["cube"].to_numpy()
+    alpha = diagonal.mean() / cube.mean()
+    return alpha + (diagonal - alpha * cube) / cube.mean()
 
 
 def _named(values: Any) -> dict[str, Any]:

@@ -86,3 +86,14 @@ def test_stretches_are_nearly_independent():
 def test_too_few_layers():
     with pytest.raises(ValueError, match="layers must be at least 250"):
         lab.stretches(4, 1.0, 200, 1, Stream(0))
+
+
+def test_regularity_is_a_ratio_of_means():
+    frame = lab.stretches(6, np.inf, 1000, 3, Stream(7))
+    numbers = lab.regularity(frame)
+    ratio = frame["diagonal term"].mean() / frame["cube"].mean()
+    assert numbers.mean() == pytest.approx(ratio, rel=1e-12)
+    # leaving one stretch out moves the ratio as it moves the mean of the numbers
+    rest = frame.drop(index=4)
+    moved = rest["diagonal term"].mean() / rest["cube"].mean() - ratio
+    assert moved == pytest.approx(np.delete(numbers, 4).mean() - ratio, rel=0.1)
