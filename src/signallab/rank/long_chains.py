@@ -23,9 +23,10 @@ from signalprop.chains.engines import direct
 from signalprop.random import Stream
 from signalprop.training.checkpoint import read_checkpoint, run_identity, write_checkpoint
 
-__all__ = ["QUANTITIES", "linear_chain", "moments", "regularity", "stretches"]
+__all__ = ["QUANTITIES", "linear_chain", "moments", "regularity", "strength", "stretches"]
 
 STRETCHES, BURN_IN = 25, 5
+NO_SKIP = 1e9  # a chapter's parameter cannot be infinite; from here on the other branch is lost
 AT_ONCE = 2**18  # entries of layers that are measured together
 
 #: What is averaged, in the order of :func:`moments`.
@@ -33,13 +34,22 @@ QUANTITIES = ("r", "soft rank", "squared norm", "diagonal term", "cube")
 
 
 def linear_chain(width: int, gamma: float) -> sp.Chain:
-    """Return the chain of RANK Definition 2 with linear F; ``gamma = inf`` has no skip connection.
+    """Return the chain of RANK Definition 2 with linear F; from 1e9 on it has no skip connection.
 
     >>> linear_chain(8, np.inf).residual is None
     True
     """
-    branch = None if np.isinf(gamma) else gamma
+    branch = gamma if gamma < NO_SKIP else None
     return sp.Chain(width, weights.uniform(), [sp.BatchNorm(center=False)], residual=branch)
+
+
+def strength(gamma: float) -> str:
+    """Return the strength of the branch in words.
+
+    >>> strength(0.1), strength(1e9)
+    ('0.1', '∞')
+    """
+    return f"{gamma:g}" if gamma < NO_SKIP else "∞"
 
 
 def moments(h: torch.Tensor) -> torch.Tensor:
