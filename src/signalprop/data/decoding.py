@@ -6,12 +6,21 @@ import gzip
 import io
 import json
 import math
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Decoder", "Split", "Splits", "cifar_records", "idx_files", "png_sheets"]
+__all__ = [
+    "UNPACKED",
+    "Decoder",
+    "Split",
+    "Splits",
+    "cifar_records",
+    "idx_files",
+    "png_sheets",
+]
 
 Split = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 """Images, uint8 of shape (N, C, H, W), and labels, uint8 of shape (N,)."""
@@ -19,6 +28,10 @@ Splits = dict[str, Split]
 Decoder = Callable[[Mapping[str, bytes]], Splits]
 
 BYTES = np.dtype(np.uint8)
+
+#: What a file may unpack to, in bytes. The largest of the data sets has 184 million; a small file
+#: that unpacks to more was made to fill the memory.
+UNPACKED = 2**28
 
 
 def idx_files() -> Decoder:
@@ -101,14 +114,26 @@ def _member(files: Mapping[str, bytes], name: str) -> bytes:
 
 def _idx(raw: bytes) -> np.ndarray[Any, Any]:
     """Return the array of an IDX file of bytes: magic 0 0 8 ndim, big-endian sizes, data."""
-    data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    if data[:3] != b"\0\0\x08" or len(data) < 4 * (1 + data[3]):
+    data = _unzipped(raw) if raw[:2] == b"\x1f\x8b" else raw
+    if data[:3] != b"\0\0\x08" or len(data) < 4 or len(data) < 4 * (1 + data[3]):
         raise ValueError(f"not an IDX file of bytes, it begins with {data[:4].hex()}")
     shape = tuple(np.frombuffer(data, ">i4", count=data[3], offset=4).tolist())
     begin = 4 * (1 + len(shape))
     if len(data) - begin != math.prod(shape):
         raise ValueError(f"IDX data of shape {shape} cut to {len(data) - begin} bytes")
     return np.frombuffer(data, BYTES, offset=begin).reshape(shape).copy()
+
+
+def _unzipped(raw: bytes) -> bytes:
+    """Return the content of a gzipped file, unless it is more than :data:`UNPACKED`."""
+    try:
+        with gzip.open(io.BytesIO(raw)) as file:
+            data = file.read(UNPACKED + 1)
+    except zlib.error as error:  # the others are OSErrors and EOFErrors
+        raise ValueError(f"damaged gzip data, {error}") from error
+    if len(data) > UNPACKED:
+        raise ValueError(f"unpacks to more than {UNPACKED} bytes")
+    return data
 
 
 def _sheet(raw: bytes) -> np.ndarray[Any, Any]:

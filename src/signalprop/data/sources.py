@@ -9,13 +9,14 @@ import subprocess
 import sys
 import tarfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from signalprop.data.decoding import Decoder, Splits
+from signalprop.data.decoding import UNPACKED, Decoder, Splits
 from signalprop.data.errors import DataError, extra
 
 __all__ = ["Debian", "Npm", "Source", "Web"]
@@ -178,6 +179,21 @@ def _members(path: Path) -> dict[str, bytes]:
         raw = path.read_bytes()
     else:
         return {path.name: path.read_bytes()}
+    try:
+        return _unpacked(raw)
+    except zlib.error as error:  # the others are TarErrors, OSErrors and EOFErrors
+        raise ValueError(f"damaged archive, {error}") from error
+
+
+def _unpacked(raw: bytes) -> dict[str, bytes]:
+    """Return the files of a tar archive, unless they hold more than ``UNPACKED`` bytes."""
+    contents: dict[str, bytes] = {}
+    room = UNPACKED
     with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
-        files = [(m.name, archive.extractfile(m)) for m in archive.getmembers() if m.isfile()]
-        return {Path(name).name: file.read() for name, file in files if file is not None}
+        for member in archive:  # headers come one by one, so that nothing is read beyond the limit
+            room -= member.size
+            if room < 0:
+                raise ValueError(f"unpacks to more than {UNPACKED} bytes")
+            if (file := archive.extractfile(member)) is not None:
+                contents[Path(member.name).name] = file.read()
+    return contents

@@ -22,7 +22,13 @@ def test_idx_plain_and_gzipped(suffix):
 
 @pytest.mark.parametrize(
     ("raw", "message"),
-    [(b"", "not an IDX"), (b"\x89PNG1234", "not an IDX"), (idx(IMAGES)[:-1], "cut to 11 bytes")],
+    [
+        (b"", "not an IDX"),
+        (b"\0\0\x08", "not an IDX"),
+        (b"\x89PNG1234", "not an IDX"),
+        (idx(IMAGES)[:-1], "cut to 11 bytes"),
+        (gzip.compress(idx(IMAGES))[:10] + b"\xff" * 20, "damaged gzip data"),
+    ],
 )
 def test_idx_refuses_what_is_not_idx(raw, message):
     with pytest.raises(ValueError, match=message):
@@ -50,3 +56,10 @@ def test_png_sheets_and_binary_records_agree():
 def test_missing_member_is_named():
     with pytest.raises(ValueError, match="train-images-idx3-ubyte is missing, found other"):
         decoding.idx_files()({"other": b""})
+
+
+def test_what_unpacks_to_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(decoding, "UNPACKED", 2**20)
+    bomb = gzip.compress(bytes(2**21))
+    with pytest.raises(ValueError, match="more than 1048576 bytes"):
+        decoding.idx_files()(idx_contents() | {NAMES[0]: bomb})

