@@ -98,8 +98,9 @@ def make_record(
 def due(project: Project) -> list[tuple[float, str]]:
     """The chapters whose record is missing or stale, with about how many seconds each takes.
 
-    The cheapest come first. A chapter that no profile reduces runs at the document's size with
-    every build and needs no record.
+    The cheapest come first. Where no run was recorded yet, the guess is that the work grows with
+    every value that the profile reduces. A chapter that no profile reduces runs at the document's
+    size with every build and needs no record.
     """
     found = []
     for chapter in project.chapters:
@@ -134,7 +135,8 @@ def make_due(project: Project, seconds: float = np.inf) -> int:
             names = ", ".join(chapter for _, chapter in chapters[place:])
             print(f"the time is over; still to record: {names}")
             break
-        print(f"{chapter}: at most about {duration(estimate)}", flush=True)
+        known = "when it was recorded" if project.record(chapter).is_file() else "by a rough guess"
+        print(f"{chapter}: {duration(estimate)}, {known}", flush=True)
         code = _recorded_within(left, chapter, project)
         failed += code not in (0, None)
         if code is None:

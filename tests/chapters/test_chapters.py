@@ -25,6 +25,8 @@ def test_front_matter(chapter):
     source = Source(PROJECT.source(chapter))
     assert set(source.settles) <= set(rows())
     assert set(source.settles.values()) <= set(VERDICTS)
+    assert set(source.live) <= set(source.settles)
+    assert set(source.live.values()) <= set(VERDICTS)
     assert "seed" in source.parameters
     assert source.title
 
