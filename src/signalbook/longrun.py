@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
+import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
-from signalbook.files import write
+from signalbook.files import read_json, write
+from signalbook.fingerprint import text_digest
 from signalbook.project import Project
 from signalbook.scale import history
-from signalbook.witness import library_digest
+from signalbook.witness import library, library_now
 
 __all__ = ["RUN", "LongRun", "forget", "long_run"]
 
 RUN = "SIGNALBOOK_RUN"  # the variable by which a kernel knows the execution that it serves
+CODE = "code.json"  # the file beside checkpoints that says which code made them
 USER = "run"  # the file beside checkpoints that says which execution took them up last
 
 
@@ -31,22 +33,29 @@ class LongRun(TypedDict):
 def long_run(chapter: str) -> LongRun:
     """Let a chapter's training go on after a kill, and tell the build how far it is.
 
-    Use it as ``sp.training.train(..., **long_run("<part>/<slug>"))``. The folder is named after all
-    that the numbers can depend on: the cells that ran so far, parameters among them, the whole
-    library (what is loaded later counts too) and the version of torch. So a checkpoint is only ever
-    taken up by the run that it is of. Once the chapter is executed the checkpoints that it used are
-    removed; those of other sizes stay.
+    Use it as ``sp.training.train(..., **long_run("<part>/<slug>"))``. The folder is named after the
+    version of torch and the cells that ran so far, parameters among them. Beside the checkpoints
+    stands the code that made them, module by module, as far as it was loaded: where one of these
+    has changed since, they are removed. So a checkpoint is only ever taken up by the run that it is
+    of, and other experiments may change while a long one is under way. Once the chapter is executed
+    the checkpoints that it used are removed; those of other sizes stay.
     """
     project = Project.find(Path.cwd())
-    parts = [library_digest(), importlib.metadata.version("torch"), *history()]
-    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    parts = [importlib.metadata.version("torch"), *history()]
+    folder = project.checkpoints(chapter) / text_digest("\0".join(parts))[:16]
+    code = read_json(folder / CODE)
+    if code is None or code != library_now(code):
+        shutil.rmtree(folder, ignore_errors=True)
+    write(folder / USER, os.environ.get(RUN, ""))
+    begun = set()
 
     def progress(group: str, done: int, steps: int) -> None:
-        if done * 100 // steps > (done - 1) * 100 // steps:
+        hundredth = done * 100 // steps > (done - 1) * 100 // steps
+        if hundredth or group not in begun:
+            begun.add(group)
+            write(folder / CODE, json.dumps(library()))
             write(project.progress(chapter), f"{group}, step {done} of {steps}")
 
-    folder = project.checkpoints(chapter) / name
-    write(folder / USER, os.environ.get(RUN, ""))
     return LongRun(folder=folder, progress=progress)
 
 

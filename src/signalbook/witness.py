@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -25,11 +25,10 @@ from signalbook.fingerprint import (
     modules,
     of_file,
     of_module,
-    text_digest,
     versions,
 )
 
-__all__ = ["MIME", "Testimony", "library_digest", "watch"]
+__all__ = ["MIME", "Testimony", "library", "library_now", "watch"]
 
 MIME = "application/vnd.signalbook.testimony+json"
 
@@ -56,15 +55,19 @@ class Testimony:
         return {MIME: {"modules": code, "files": files, "versions": versions(there)}}
 
 
-def library_digest() -> str:
-    """Digest the whole of the library and of the experiments, as this kernel sees them."""
+def library() -> dict[str, str]:
+    """Digests of the modules of the library and of the experiments that this kernel has loaded."""
+    return library_now(name for name in modules() if name in sys.modules)
+
+
+def library_now(names: Iterable[str]) -> dict[str, str]:
+    """Digests of those modules as this kernel sees them, or would if it loaded them."""
     seen = _snapshot or {name: (path, path.read_bytes()) for name, path in modules().items()}
-    parts = [
-        f"{name} {of_module(source)}"
-        for name, (_, source) in sorted(seen.items())
-        if not name.startswith("signalbook")
-    ]
-    return text_digest("\n".join(parts))
+    return {
+        name: of_module(seen[name][1])
+        for name in sorted(names)
+        if name in seen and not name.startswith("signalbook")
+    }
 
 
 class _Loader(SourceFileLoader):

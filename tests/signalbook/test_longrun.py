@@ -2,6 +2,10 @@
 
 import textwrap
 
+import pytest
+
+from signalbook import longrun
+
 A = "orthogonality/a"
 
 KILLED_HALF_WAY = textwrap.dedent("""
@@ -43,3 +47,69 @@ def test_a_killed_run_goes_on_and_cleans_up(book):
     assert "holds" in book.run("chapter", A, "--set", "runs=7"), "a run spares those of others"
     assert not checkpoints.exists()
     assert not list((book.root / "_build" / "status").rglob("*.txt"))
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    """A clone, and the modules that a kernel in it has loaded, with their digests."""
+    (tmp_path / "_toc.yml").touch()
+    (tmp_path / "chapters").mkdir()
+    monkeypatch.chdir(tmp_path)
+    loaded = {"signalprop.training": "a", "signallab.rank": "b"}
+    sources = {**loaded, "signallab.kernels": "c"}
+    monkeypatch.setattr(longrun, "history", lambda: ["runs = 5"])
+    monkeypatch.setattr(longrun, "library", lambda: {name: sources[name] for name in loaded})
+    monkeypatch.setattr(
+        longrun, "library_now", lambda names: {n: sources[n] for n in names if n in sources}
+    )
+    return loaded, sources
+
+
+def begin(group="net"):
+    run = longrun.long_run(A)
+    (run["folder"] / "net.pt").touch()
+    run["progress"](group, 1, 15000)
+    return run["folder"]
+
+
+def taken_up():
+    return (longrun.long_run(A)["folder"] / "net.pt").exists()
+
+
+def test_code_that_was_not_loaded_may_change(kernel):
+    begin()
+    kernel[1]["signallab.kernels"] = "other"
+    assert taken_up()
+
+
+@pytest.mark.parametrize("change", ["other", None])
+def test_code_that_made_a_checkpoint_may_not(kernel, change):
+    begin()
+    if change:
+        kernel[1]["signalprop.training"] = change
+    else:
+        del kernel[1]["signalprop.training"]
+    assert not taken_up()
+
+
+def test_what_is_loaded_for_a_later_group_counts_from_its_first_step(kernel):
+    loaded, sources = kernel
+    run = longrun.long_run(A)
+    run["progress"]("net", 1, 15000)
+    (run["folder"] / "net.pt").touch()
+    loaded["signallab.kernels"] = "c"
+    run["progress"]("another", 2, 15000)
+    sources["signallab.kernels"] = "other"
+    assert not taken_up()
+
+
+def test_a_checkpoint_without_its_code_is_not_taken_up(kernel):
+    (begin() / longrun.CODE).unlink()
+    assert not taken_up()
+
+
+def test_other_cells_have_checkpoints_of_their_own(kernel, monkeypatch):
+    folder = begin()
+    monkeypatch.setattr(longrun, "history", lambda: ["runs = 7"])
+    assert not taken_up()
+    assert (folder / "net.pt").exists()
