@@ -24,8 +24,10 @@ def test_many_rows_against_the_sum_of_squares_on_a_grid():
 @pytest.mark.parametrize("rows", [(1, 1), (3, 4), (25, 10)])
 @pytest.mark.parametrize("ratio", [0.5, 3.0])
 def test_two_equal_scales_are_one(rows, ratio):
+    """With one row each the integrand has a kink with a pole behind it: four digits only."""
     both = tv.between_two_scales(ratio, ratio, rows)
-    assert both == pytest.approx(tv.between_scales(ratio, sum(rows)), abs=2e-5)
+    accuracy = 3e-4 if rows == (1, 1) else 2e-5
+    assert both == pytest.approx(tv.between_scales(ratio, sum(rows)), abs=accuracy)
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.5, 0.6), (0.6, 1.5), (2.0, 1.3)])
@@ -76,3 +78,5 @@ def test_bad_input():
         tv.between_scales(0.0)
     with pytest.raises(ValueError, match="must be positive and not 1"):
         tv.between_two_scales(1.0, 2.0, (1, 1))
+    with pytest.raises(ValueError, match="rows must be at least 2"):
+        tv.of_lengths(1.1, 0.9, 1)
