@@ -292,3 +292,9 @@ from .rank.square_root import (
 from .rank.square_root import (
     rank_theorem_3 as rank_theorem_3,
 )
+from .rank.odd_activations import (
+    rank_lemma_20 as rank_lemma_20,
+)
+from .rank.odd_activations import (
+    rank_theorem_5_step as rank_theorem_5_step,
+)

@@ -1,1 +1,1 @@
-"""Statements of RANK: soft rank, the drift of the Frobenius norm, and the square-root theorem."""
+"""Statements of RANK: the rank of the representations of random deep networks."""
