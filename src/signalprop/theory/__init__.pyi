@@ -292,6 +292,9 @@ from .rank.square_root import (
 from .rank.square_root import (
     rank_theorem_3 as rank_theorem_3,
 )
+from .rank.alignment import (
+    rank_one_alignment as rank_one_alignment,
+)
 from .rank.odd_activations import (
     rank_lemma_20 as rank_lemma_20,
 )
