@@ -262,6 +262,9 @@ from .orthogonality.without_batch_norm import (
 from .orthogonality.without_batch_norm import (
     vanilla_collapse_rate as vanilla_collapse_rate,
 )
+from .rank.alignment import (
+    rank_one_alignment as rank_one_alignment,
+)
 from .rank.drift import (
     expected_frobenius as expected_frobenius,
 )
@@ -273,6 +276,12 @@ from .rank.drift import (
 )
 from .rank.drift import (
     rank_proposition_13 as rank_proposition_13,
+)
+from .rank.odd_activations import (
+    rank_lemma_20 as rank_lemma_20,
+)
+from .rank.odd_activations import (
+    rank_theorem_5_step as rank_theorem_5_step,
 )
 from .rank.regularity import (
     rank_example_17 as rank_example_17,
@@ -291,13 +300,4 @@ from .rank.square_root import (
 )
 from .rank.square_root import (
     rank_theorem_3 as rank_theorem_3,
-)
-from .rank.alignment import (
-    rank_one_alignment as rank_one_alignment,
-)
-from .rank.odd_activations import (
-    rank_lemma_20 as rank_lemma_20,
-)
-from .rank.odd_activations import (
-    rank_theorem_5_step as rank_theorem_5_step,
 )
