@@ -133,16 +133,25 @@ def running_means(
     return pd.concat(frames, ignore_index=True)
 
 
-def figure_4(reading: str, gamma: str, by_width: pd.DataFrame, by_depth: pd.DataFrame) -> Case:
+def figure_4(
+    reading: str,
+    gamma: str,
+    by_width: pd.DataFrame,
+    by_depth: pd.DataFrame,
+    *,
+    times: float = 1.0,
+) -> Case:
     """Figure 4 in both readings of its axis, as "at least": negated, one number a run.
 
     ``reading="width"``: r(H) grows like ``sqrt(width)`` or faster. ``reading="depth"``: the average
-    over the first L layers stays at 2 or above, at the largest L.
+    over the first L layers stays at 2 or above, at the largest L. ``times`` multiplies the exponent
+    and the 2.
     """
     if reading == "width":
-        return growth(by_width, "tanh", gamma, measure="ratio", least=0.5)
+        return growth(by_width, "tanh", gamma, measure="ratio", least=0.5 * times)
     last = by_depth[(by_depth["depth"] == by_depth["depth"].max()) & (by_depth["gamma"] == gamma)]
-    return Case(-last["mean ratio"].to_numpy(), -2.0, words=f"tanh, {gamma}, running mean")
+    words = f"tanh, {gamma}, running mean"
+    return Case(-last["mean ratio"].to_numpy(), -2.0 * times, words=words)
 
 
 def without_batch_norm(
