@@ -95,15 +95,21 @@ def grows(batch: Batch, first: int, second: int, factor: float = 1.0) -> Case:
     return Case(factor * errors[:, first] - errors[:, second], 0.0, words=words)
 
 
-def stays(batch: Batch, name: str, first: int, second: int, factor: float = 1.1) -> Case:
-    """With batch normalization the error at a layer is below ``factor`` times an earlier one's.
+def stays(
+    batch: Batch, name: str, first: tuple[int, int], second: tuple[int, int], factor: float = 1.1
+) -> Case:
+    """With batch normalization the error is below ``factor`` times what it was at earlier layers.
 
-    >>> stays(Batch(3, 50, 9, 30, Stream(0)), "relu", 3, 9).right
+    ``first`` and ``second`` are ranges of layers, both ends included, over which each run's error
+    is averaged.
+
+    >>> stays(Batch(3, 50, 9, 30, Stream(0)), "relu", (3, 5), (6, 9)).right
     0.0
     """
     errors = normalized_errors(batch, name)
+    before, after = (errors[:, a : b + 1].mean(axis=1) for a, b in (first, second))
     words = f"{name}, width {batch.width}, layers {first} and {second}"
-    return Case(errors[:, second] - factor * errors[:, first], 0.0, words=words)
+    return Case(after - factor * before, 0.0, words=words)
 
 
 def mean_square(batch: Batch, layer: int) -> tuple[Floats, float]:

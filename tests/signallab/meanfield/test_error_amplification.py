@@ -60,6 +60,6 @@ def test_mean_square_is_one_on_average():
 def test_differences_by_hand():
     linear, normal = lab.linear_errors(BATCH), lab.normalized_errors(BATCH, "relu")
     np.testing.assert_array_equal(lab.grows(BATCH, 1, 5, 2.0).left, 2 * linear[:, 1] - linear[:, 5])
-    stays = lab.stays(BATCH, "relu", 2, 6, 1.5)
-    np.testing.assert_array_equal(stays.left, normal[:, 6] - 1.5 * normal[:, 2])
+    stays = lab.stays(BATCH, "relu", (1, 2), (6, 6), 1.5)
+    np.testing.assert_allclose(stays.left, normal[:, 6] - 0.75 * (normal[:, 1] + normal[:, 2]))
     assert stays.right == lab.grows(BATCH, 1, 5).right == 0
