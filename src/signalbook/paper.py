@@ -193,7 +193,7 @@ def _clock(project: Project, chapter: str) -> Iterator[Callable[[], float]]:
         return before + time.monotonic() - begun
 
     def keep() -> None:
-        while not over.wait(2):
+        while not over.wait(10):
             write(path, json.dumps({"seconds": spent()}))
 
     thread = threading.Thread(target=keep, daemon=True)
