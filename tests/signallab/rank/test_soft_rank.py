@@ -125,6 +125,14 @@ def test_lemma_2_by_hand():
     assert lab.above_soft_rank(np.ones(4), 0.5, scale=0.5).right == 0
 
 
+def test_adversarial_spectra_have_the_trace_of_their_size():
+    for high in (1, 3):
+        spectrum = lab.adversarial(8, high, 0.5)
+        assert spectrum.sum() == pytest.approx(8)
+        assert (spectrum > 0.5).sum() == high
+        assert np.ptp(spectrum[:high]) == 0
+
+
 def test_decaying_spectra():
     rows = lab.decaying_spectra(16, [2.0]).set_index("of")["value"]
     weights = np.exp(-np.arange(16) / 2)

@@ -79,6 +79,16 @@ def test_fits_find_the_law():
     assert lab.fits(two, 1.0, ["r"]).set_index("law")["r"]["d^0.4"] == pytest.approx(expected)
 
 
+def test_fits_weigh_by_precision():
+    """Two widths of errors 1 and 2 %: the factor is their mean with weights 4 and 1."""
+    rows = [(1.0, d, d**0.5 * f) for d, s in ((4, 1), (16, 2)) for f in (1 - s / 100, 1 + s / 100)]
+    frame = pd.DataFrame(rows, columns=["gamma", "width", "r"])
+    off = lab.fits(frame, 1.0, ["r"]).set_index("law")["r"]["d^0.4"]
+    gap = 0.1 * np.log(4)
+    expected = np.sqrt(((gap / 5 / 0.01) ** 2 + (gap * 4 / 5 / 0.02) ** 2) / 2)
+    assert off == pytest.approx(expected, rel=1e-9)
+
+
 def test_chains_and_their_parts():
     frame = lab.chains([4, 6], [0.5, 1e9], Stream(0), layers=250, runs=1)
     assert len(lab.at(frame, 1e9, 6)) == 20
