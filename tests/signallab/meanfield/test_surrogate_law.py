@@ -151,3 +151,14 @@ def test_limiting_distance_of_three_samples():
     assert found["distance"] > lab.LIMIT + 0.1
     two = lab.limiting_distance(sp.activations.gelu, 2, 100_000, Stream(4))
     assert abs(two["distance"] - lab.LIMIT) < 6 * two["standard error"]
+
+
+def test_excess_of_each_run_belongs_to_its_ratio():
+    """P(outside) of R times a chi-squared number, R that of the run, less that of the number."""
+    frame = lab.along_depth(sp.activations.relu, 3, 40, 2, 5, Stream(5))
+    best = max(lab.excess(sp.activations.relu, 3, v) for v in lab.DIRECTIONS)
+    low, high = lab.best_interval(best, 40)
+    law = stats.gamma(20, scale=2 * frame["ratio"].to_numpy())
+    base = stats.gamma(20, scale=2)
+    expected = base.cdf(high) - base.cdf(low) - law.cdf(high) + law.cdf(low)
+    np.testing.assert_allclose(frame["excess"], expected, atol=1e-10)
