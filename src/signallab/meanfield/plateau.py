@@ -23,7 +23,7 @@ STEP = 1e-3  # of the ratio, for a central difference
 
 
 def plateau(name: str, n: int, depth: float, samples: int, stream: Stream) -> float:
-    """Return ``sqrt(d E|G_l - G*|_F^2)`` for wide networks, n >= 4, l = ``depth``, from G*.
+    """Return ``sqrt(d E|G_l - G*|_F^2)`` for wide networks, n >= 3, l = ``depth``, from G*.
 
     The chain starts at a Gram matrix with the noise of one layer (independent Gaussian inputs);
     ``depth = inf`` is the stationary value. It is infinite where the fixed point repels.

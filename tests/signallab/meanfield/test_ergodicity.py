@@ -50,13 +50,12 @@ def test_equal_samples_never_part_and_distinct_ones_do():
 
 
 def test_probability_to_meet_is_the_overlap_of_two_densities():
-    """One neuron and two samples: rows N(0, 1) and N(0, 4), in each coordinate, by quadrature."""
+    """Two neurons and two samples, entries N(0, 1) or N(0, 4): the squared radius decides."""
     runs = 60_000
     roots = [np.tile(scale * np.eye(2), (runs, 1, 1)) for scale in (1.0, 2.0)]
-    first, second, met = lab._step(roots, 1, STREAM.numpy("meet"))
-    # densities of the squared radius: exp(-r/2)/2 and exp(-r/8)/8
-    r = 8 / 3 * np.log(4)  # where they cross: ln 4 = 3 r / 8
-    overlap = np.exp(-r / 2) + 1 - np.exp(-r / 8)
+    first, second, met = lab._step(roots, 2, STREAM.numpy("meet"))
+    r = 8 / 3 * np.log(16)  # where the densities cross: 16 exp(-r/2) = exp(-r/8)
+    overlap = stats.chi2.sf(r, 4) + stats.chi2.cdf(r / 4, 4)
     assert met.mean() == pytest.approx(overlap, abs=6 * 0.5 / np.sqrt(runs))
     np.testing.assert_array_equal(first[met], second[met])
     assert not (first[~met] == second[~met]).any()

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import signalprop as sp
-from signallab.meanfield.gram_recursion import error_by_layer
+from signallab.meanfield.gram_recursion import error_by_layer, three_points
 from signallab.meanfield.plateau import plateau
+from signalprop.limits import gram_fixed_point
 from signalprop.random import Stream
 
 STREAM = Stream(9)
@@ -24,6 +25,34 @@ def test_simulated_networks(name, n, depth):
     expected = plateau(name, n, depth, 50_000, STREAM) ** 2
     # 3 %: the sample behind the prediction, and terms of order 1/width
     assert abs(squares.mean() - expected) < 6 * error + 0.03 * expected
+
+
+@pytest.mark.parametrize("name", ["tanh", "gelu"])
+@pytest.mark.parametrize("depth", [1, 5])
+def test_three_samples_by_the_whole_derivative(name, depth):
+    """The map of all nine entries, differentiated numerically, and the noise by an angle."""
+    phi = getattr(sp.activations, name)
+    goal, step = gram_fixed_point(phi, 3).matrix(), 1e-5
+    gram = goal + 1.0  # moves only what recentring forgets: keeps the map regular
+    columns = []
+    for i, j in np.ndindex(3, 3):
+        change = np.zeros((3, 3))
+        change[i, j] += step / 2
+        change[j, i] += step / 2
+        up, down = (three_points(gram + sign * change, phi) for sign in (1, -1))
+        columns.append(((up - down) / (2 * step)).ravel())
+    derivative = np.stack(columns, axis=1)
+    angle = 2 * np.pi * np.arange(2000) / 2000
+    basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
+    y = phi(np.sqrt(3) * np.stack([np.cos(angle), np.sin(angle)], axis=1) @ basis)
+    noise = (y[:, :, None] * y[:, None] - goal).reshape(-1, 9)
+    term = noise.T @ noise / 2000
+    total = np.trace(term)
+    for _ in range(depth):
+        term = derivative @ term @ derivative.T
+        total += np.trace(term)
+    found = plateau(name, 3, depth, 200_000, STREAM) ** 2
+    assert found == pytest.approx(total, rel=0.02)  # the sample of 200 000
 
 
 def test_linear_network_by_hand():

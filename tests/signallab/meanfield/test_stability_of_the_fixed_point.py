@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import signalprop as sp
 from signallab.meanfield import stability_of_the_fixed_point as lab
 from signalprop import activations, theory
 from signalprop.limits import gram_fixed_point
@@ -65,6 +66,8 @@ def test_one_long_sample_has_the_ratio():
     m = np.eye(5) - 1 / 5
     values = np.linalg.eigvalsh(m @ (x @ x.T) @ m)[1:]
     assert values[-1] / values[:-1].mean() == pytest.approx(7, rel=0.03)
+    plain = lab.one_long_sample(5, 1.0)(10, 1, STREAM)  # ratio 1: no sample is longer
+    np.testing.assert_allclose(plain, sp.inputs.gaussian_samples(5)(10, 1, STREAM))
 
 
 def test_printed_bound_by_hand():
