@@ -89,6 +89,14 @@ def test_ratio_by_depth():
     found = lab.ratio_by_depth(4, [200], 1.0, 3, Stream(7))
     assert found["ratio"].between(3, 4).all()
     assert lab.ratio_by_depth(4, [400], None, 2, Stream(7))["ratio"].max() < 1.01
+    draw = Stream(7).numpy("ratio", 3, 4, 0)  # four layers: a step of one half
+    b = np.eye(3)
+    for _ in range(4):
+        b = (np.eye(3) + 0.5 * draw.uniform(-np.sqrt(3), np.sqrt(3), (3, 3))) @ b
+    values = np.linalg.svd(b, compute_uv=False) ** 2
+    root = lab.ratio_by_depth(3, [4], 0.5, 1, Stream(7))
+    assert root["ratio"][0] == pytest.approx(values.sum() ** 2 / (values**2).sum())
+    assert root["step"][0] == "one over its root"
     case = lab.keeps_ratio(found, "one over the depth", 200, 2.0)
     np.testing.assert_allclose(-case.left, found["ratio"])
 
