@@ -64,6 +64,8 @@ def test_both_readings(found):
     wide = lab.figure_4("width", "no skip connection", found, by_depth)
     deep = lab.figure_4("depth", "no skip connection", found, by_depth)
     assert (wide.right, deep.right) == (-0.5, -2)
+    part = found[(found["activation"] == "tanh") & (found["gamma"] == "no skip connection")]
+    np.testing.assert_allclose(-wide.left, lab.exponents(part, "ratio")["exponent"])
     last = by_depth[by_depth["depth"] == 200]["mean ratio"]
     np.testing.assert_allclose(-deep.left, last)
 
