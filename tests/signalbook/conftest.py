@@ -1,174 +1,30 @@
-"""A small book in a temporary folder, built by the real machinery."""
+"""Small books: of no chapter yet, and one that is built."""
 
-import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.signalbook.minibook import MiniBook, empty, once
 
-HEAD = """\
----
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-kernelspec:
-  display_name: Python 3
-  language: python
-  name: python3
-signalbook:
-  settles:
-    {id}: {expected}
-  time_limit: {time_limit}
----
-# {title}
-
-Prose of {title}.
-
-```{{code-cell}} ipython3
-:tags: [parameters]
-runs: int = 20
-device: str = "cpu"
-seed: int = 0
-```
-
-```{{code-cell}} ipython3
-import matplotlib.pyplot as plt
-
-from signalbook import figures
-from signalbook.checks import at_most_one
-from signalbook.settle import settle
-from signalbook.start import start
-from signallab.case import Case
-
-stream = start("{name}", seed)
-values = stream.numpy("values").standard_normal(runs)
-```
-
-```{{code-cell}} ipython3
-{code}
-```
-"""
-
-FIGURE = """\
-```{code-cell} ipython3
----
-mystnb:
-  image:
-    alt: A random line.
-  figure:
-    name: fig-NAME
-    caption: A random line.
----
-fig, ax = plt.subplots()
-ax.plot(values)
-ax.set(xlabel="run", ylabel="value")
-figures.show(fig, "line", {"value": values})
-```
-
-```{code-cell} ipython3
-below = lambda run, most=9.0: Case(abs(values[run]), most)
-settle(
-    "ID",
-    at_most_one(below, over=[{"run": run} for run in range(runs)], modelled=False),
-    found="Standard Gaussian values are below nine: {largest} of it at most.",
-    rivals={"a thousandth": lambda run: below(run, 0.009)},
-    regardless_of=["runs"],
-)
-```
-"""
-
-
-class MiniBook:
-    """A project of small chapters, each settling one ID."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        for name in ("_config.yml", "Snakefile", "constraints.txt", "references.bib"):
-            shutil.copy(ROOT / name, root)
-        (root / "src").symlink_to(ROOT / "src")
-        (root / "assets").symlink_to(ROOT / "assets")
-        (root / "pages").mkdir()
-        (root / "profiles" / "fast").mkdir(parents=True)
-        (root / "index.md").write_text("# A small book\n\n```{include} generated/summary.md\n```\n")
-        (root / "pages" / "reading.md").write_text("# How to read\n\nText.\n")
-        self.chapters: list[str] = []
-
-    def chapter(
-        self,
-        name: str,
-        id: str,
-        *,
-        code: str = "",
-        expected: str = "holds",
-        body: str = FIGURE,
-        time_limit: int = 60,
-    ) -> Path:
-        path = self.root / "chapters" / f"{name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        slug = name.split("/")[-1]
-        head = HEAD.format(
-            id=id, expected=expected, title=f"Chapter {slug}", name=name, code=code,
-            time_limit=time_limit,
-        )  # fmt: skip
-        path.write_text(head + "\n" + body.replace("NAME", slug).replace("ID", id))
-        if name not in self.chapters:
-            self.chapters.append(name)
-        self.toc(self.chapters)
-        return path
-
-    def toc(self, chapters: list[str]) -> None:
-        pages = ["pages/reading", "pages/ledger", "pages/errata"]
-        lines = "".join(f"- file: {page}\n" for page in pages)
-        lines += "".join(f"- file: chapters/{name}\n" for name in chapters)
-        (self.root / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{lines}")
-
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-m", "signalbook", *arguments],
-            cwd=self.root,
-            env=os.environ | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            # Started in the background, a shell leaves the interrupt ignored to all its children.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-
-    def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
-        process = self.start(*arguments, **environment)
-        output = process.communicate(timeout=300)[0]
-        assert process.returncode == code, output
-        return output
-
-    def executed(self, name: str) -> dict:
-        return json.loads((self.root / "_build" / "executed" / f"{name}.ipynb").read_text())
-
-    def page(self, name: str) -> str:
-        return (self.root / "_build" / "site" / "chapters" / f"{name}.html").read_text()
-
-    def ledger(self) -> list[dict]:
-        return json.loads((self.root / "_build" / "ledger.json").read_text())
-
-    def products(self) -> dict[str, bytes]:
-        """The ledger and all figure data, byte for byte."""
-        build = self.root / "_build"
-        paths = [build / "ledger.json", *sorted((build / "stage").rglob("*.csv"))]
-        return {path.relative_to(build).as_posix(): path.read_bytes() for path in paths}
+IDS = {"orthogonality/a": "ORTH-X1", "kernels/b": "KER-E5.1"}
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> MiniBook:
-    return MiniBook(tmp_path)
+    return empty(tmp_path)
 
 
-def cell(text: str) -> str:
-    """Dedent code for a chapter's cell."""
-    return textwrap.dedent(text).strip()
+@pytest.fixture
+def built(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> MiniBook:
+    """A book of two chapters, built on two cores, with all of it but Sphinx's caches."""
+
+    def build(root: Path) -> None:
+        book = empty(root)
+        for name, id in IDS.items():
+            book.chapter(name, id)
+        assert "Executed 2 of 2" in book.run("book", "--cores", "2")
+
+    folder, root = once(tmp_path_factory, "built", build), tmp_path / "book"
+    shutil.copytree(folder, root, symlinks=True, ignore=shutil.ignore_patterns("sphinx*"))
+    return MiniBook(root, IDS)

@@ -11,6 +11,7 @@ from signalbook.build import _Watch
 from signalbook.files import read_json
 from signalbook.ledger import collect
 from signalbook.project import Project
+from tests.signalbook.minibook import once
 
 A = "orthogonality/a"
 
@@ -35,6 +36,18 @@ def own(book, monkeypatch):
     book.chapter(A, "ORTH-X1", code=WAITS)
     book.library = book.root / "src" / "signalprop" / "clusters.py"
     return book
+
+
+@pytest.fixture
+def ran(own, tmp_path_factory):
+    """The same once its chapter ran: once for all tests, in a place that its key does not hold."""
+
+    def make(root):
+        run(own)
+        shutil.copytree(own.root / "_build", root)
+
+    shutil.copytree(once(tmp_path_factory, "ran", make), own.root / "_build", dirs_exist_ok=True)
+    return own
 
 
 def planned(book):
@@ -109,51 +122,48 @@ def test_an_edit_during_a_run_that_is_put_back(own):
     assert planned(own) == [], "the kernel never saw the edit"
 
 
-def test_a_notebook_changed_by_hand(own):
-    run(own)
-    path = own.root / "_build" / "executed" / f"{A}.ipynb"
+def test_a_notebook_changed_by_hand(ran):
+    path = ran.root / "_build" / "executed" / f"{A}.ipynb"
     text = path.read_text()
     assert text.count('"verdict": "holds"') == 1
     path.write_text(text.replace('"verdict": "holds"', '"verdict": "fails as printed"'))
-    ledger = collect(Project(own.root))
+    ledger = collect(Project(ran.root))
     assert ledger.entries == []
     assert "changed by hand" in ledger.problems[A][0]
-    run(own)
-    assert collect(Project(own.root)).problems == {}
+    run(ran)
+    assert collect(Project(ran.root)).problems == {}
 
 
-def test_what_reruns_a_chapter(own):
-    run(own)
-    chapter = own.root / "chapters" / f"{A}.md"
-    stub = own.root / "src" / "signalprop" / "__init__.pyi"
-    style = own.root / "src" / "signalbook" / "book.mplstyle"
-    unused = own.root / "src" / "signalprop" / "training" / "__init__.py"
-    shown = own.root / "src" / "signalbook" / "cards.py"
-    before = {p: p.read_text() for p in (chapter, own.library, stub, style, unused, shown)}
+def test_what_reruns_a_chapter(ran):
+    chapter = ran.root / "chapters" / f"{A}.md"
+    stub = ran.root / "src" / "signalprop" / "__init__.pyi"
+    style = ran.root / "src" / "signalbook" / "book.mplstyle"
+    unused = ran.root / "src" / "signalprop" / "training" / "__init__.py"
+    shran = ran.root / "src" / "signalbook" / "cards.py"
+    before = {p: p.read_text() for p in (chapter, ran.library, stub, style, unused, shran)}
 
     def after(path, text):
         path.write_text(text)
-        found = planned(own)
+        found = planned(ran)
         path.write_text(before[path])
         return found == [A]
 
     assert not after(chapter, before[chapter].replace("Prose of", "New prose of"))
     assert not after(chapter, before[chapter].replace("plt.subplots()", "plt.subplots()  # one"))
-    assert not after(own.library, before[own.library].replace('"""', '"""New: ', 1) + "# end\n")
+    assert not after(ran.library, before[ran.library].replace('"""', '"""New: ', 1) + "# end\n")
     assert not after(stub, before[stub] + "from . import speed as speed\n")
     assert not after(unused, before[unused] + "more = 1\n")
-    assert not after(shown, before[shown] + "more = 1\n")
+    assert not after(shran, before[shran] + "more = 1\n")
     assert after(chapter, before[chapter].replace("seed: int = 0", "seed: int = 1"))
     assert after(chapter, before[chapter].replace("(runs)", "(2 * runs)"))
-    assert after(own.library, before[own.library] + "more = 1\n")
+    assert after(ran.library, before[ran.library] + "more = 1\n")
     assert after(style, before[style] + "lines.linewidth: 9\n")
-    assert planned(own) == [], "all was put back"
+    assert planned(ran) == [], "all was put back"
 
 
-def test_versions_as_installed_and_records_count(own, monkeypatch):
-    run(own)
-    project, path = Project(own.root), own.root / "records" / f"{A}.json"
-    notebook = own.executed(A)
+def test_versions_as_installed_and_records_count(ran, monkeypatch):
+    project, path = Project(ran.root), ran.root / "records" / f"{A}.json"
+    notebook = ran.executed(A)
     assert keys.stale(project, A, notebook) == ""
     path.parent.mkdir(parents=True)
     path.write_text("{}")
@@ -164,9 +174,8 @@ def test_versions_as_installed_and_records_count(own, monkeypatch):
     assert "sympy" not in keys.stale(project, A, notebook), "the chapter does not use it"
 
 
-def test_torn_files_are_made_again(own):
-    run(own)
-    project = Project(own.root)
+def test_torn_files_are_made_again(ran):
+    project = Project(ran.root)
     places = [project.executed(A), project.failure(A), project.build / "plan.json"]
     places += [project.build / kind / f"{A}.json" for kind in ("status", "costs")]
     for path in places:
@@ -175,10 +184,10 @@ def test_torn_files_are_made_again(own):
     assert "no run that can be read" in collect(project).problems[A][0]
     assert _Watch(project, 1).states() == {}
     assert _Watch(project, 1)._expected(A) == 15
-    assert planned(own) == [A]
+    assert planned(ran) == [A]
     assert not project.failure(A).exists()
     project.key(A).write_text('{"torn')
-    run(own)
+    run(ran)
     assert collect(project).problems == {}
 
 
