@@ -29,7 +29,7 @@ BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-site chapter paper serve bench mutants clean setup lock
+.PHONY: help book test test-fast test-site chapter paper serve bench mutants clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ book: setup ## execute what is stale, build the site into _build/site
 
 test: setup ## run the test suite (no browser, no data; the network for the pins alone)
 	@$(BIN)/python -m pytest -n "$$CORES"
+
+test-fast: setup ## run the tests that take a second at most: under a minute, no builds, no long statistics
+	@$(BIN)/python -m pytest -n "$$CORES" -m "not slow"
 
 test-site: setup ## test the built site in Chromium
 	@$(BIN)/python -m pytest tests/site

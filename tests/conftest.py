@@ -1,4 +1,4 @@
-"""Settings that all tests share, and the names of the tests that cost most."""
+"""Settings that all tests share, and the names of the tests that cost much."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,9 @@ import pytest
 hypothesis.settings.register_profile("signalprop", deadline=None)
 hypothesis.settings.load_profile("signalprop")
 
-DEAR = 20.0  # seconds of CPU time
+DEAR = 20.0  # seconds of CPU time that no test should take
+SLOW = 2.0  # and those from which on a test should be marked `slow`
+STARTED = pytest.StashKey[float]()
 
 
 def cpu_time() -> float:
@@ -31,26 +33,29 @@ def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Note what a test cost, in its last report."""
+    """Note what a test cost, for its last report."""
     try:
         return (yield)
     finally:
         item.user_properties.append(("cpu", round(cpu_time() - item.stash[STARTED], 2)))
 
 
-STARTED = pytest.StashKey[float]()
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that took more than ``DEAR``: a warning, since seconds prove nothing wrong."""
-    costs = {
-        report.nodeid: dict(report.user_properties).get("cpu", 0.0)
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if isinstance(report, pytest.TestReport)
-    }
-    dear = sorted((cost, name) for name, cost in costs.items() if cost > DEAR)
-    if dear:
-        terminalreporter.section(f"more than {DEAR:.0f} s of CPU time", yellow=True)
-        for cost, name in reversed(dear):
-            terminalreporter.line(f"{cost:6.1f} s  {name}")
+    """Name the tests that cost too much: warnings, since seconds prove nothing wrong."""
+    reports = [
+        report
+        for found in terminalreporter.stats.values()
+        for report in found
+        if isinstance(report, pytest.TestReport) and dict(report.user_properties).get("cpu")
+    ]
+    costs = {(r.nodeid, "slow" in r.keywords): dict(r.user_properties)["cpu"] for r in reports}
+    dear = {name: cost for (name, _), cost in costs.items() if cost > DEAR}
+    slow = {name: cost for (name, marked), cost in costs.items() if cost > SLOW and not marked}
+    for title, found in (
+        (f"more than {DEAR:.0f} s of CPU time: make these cheaper", dear),
+        (f"more than {SLOW:.0f} s of CPU time: mark these `slow`", slow),
+    ):
+        if found:
+            terminalreporter.section(title, yellow=True)
+            for name, cost in sorted(found.items(), key=lambda entry: -entry[1]):
+                terminalreporter.line(f"{cost:6.1f} s  {name}")

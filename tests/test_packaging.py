@@ -118,6 +118,7 @@ def test_the_commands_that_are_named_exist(name):
     assert {"book", "test"} <= named <= targets()
 
 
+@pytest.mark.slow
 def test_the_example_of_the_readme_runs():
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -173,6 +174,7 @@ def test_every_page_of_the_reference_is_in_the_table_of_contents():
     ],
     ids=["ruff", "format", "mypy"],
 )
+@pytest.mark.slow
 def test_the_code_keeps_to_its_rules(command):
     run = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 
 def wait_for(path: Path) -> None:
     end = time.monotonic() + 60

@@ -15,6 +15,8 @@ from signalbook.project import Project
 from signalbook.site import problems
 from signalbook.source import Source
 
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 A, B = "orthogonality/a", "kernels/b"
 
 

@@ -5,6 +5,10 @@ import os
 import signal
 import time
 
+import pytest
+
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 A, B = "orthogonality/a", "kernels/b"
 
 

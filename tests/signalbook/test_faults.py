@@ -11,6 +11,8 @@ import pytest
 from signalbook import build
 from signalbook.project import Project
 
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 A, B = "orthogonality/a", "kernels/b"
 
 SLEEPS = """

@@ -13,6 +13,8 @@ from signalbook.ledger import collect
 from signalbook.project import Project
 from tests.signalbook.minibook import once
 
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 A = "orthogonality/a"
 
 #: With its 20 runs the chapter waits for a file, and takes a module of the library after that.

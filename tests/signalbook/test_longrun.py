@@ -6,6 +6,8 @@ import pytest
 
 from signalbook import longrun
 
+pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
+
 A = "orthogonality/a"
 
 KILLED_HALF_WAY = textwrap.dedent("""

@@ -33,6 +33,7 @@ def test_a_figure_comes_with_its_trajectories():
 
 
 @pytest.mark.parametrize(("phi", "power"), [(A.tanh, 1.0), (A.step, 0.5)], ids=["smooth", "jump"])
+@pytest.mark.slow
 def test_the_script_gets_the_map_back(phi, power):
     html = portraits.interactive({"it": phi}, [2.0])._repr_html_()
     entry = json.loads(re.search(r">(.*)</script>", html)[1])["it"]["2"]

@@ -10,7 +10,7 @@ from signalbook.errors import BookError
 from signalbook.ledger import collect
 from signalbook.project import Project
 from signalbook.source import Source
-from tests.signalbook.conftest import MiniBook
+from tests.signalbook.minibook import empty
 
 A = "rank/a"
 
@@ -71,7 +71,7 @@ LIVE = """\
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A book whose one chapter is recorded, then executed at 5 of its 20 runs."""
-    book = MiniBook(tmp_path_factory.mktemp("recorded"))
+    book = empty(tmp_path_factory.mktemp("recorded"))
     path = book.chapter(A, "RANK-F5", body=BODY)
     path.write_text(path.read_text().replace("  time_limit", LIVE + "  time_limit"))
     profile = book.root / "profiles" / "fast" / f"{A}.yml"

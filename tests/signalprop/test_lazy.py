@@ -66,6 +66,7 @@ def test_to_import_the_library_loads_nothing_else():
     assert not {"torch", "numpy", "scipy"} & loaded_by("import signalprop")
 
 
+@pytest.mark.slow
 def test_a_program_loads_the_modules_that_it_uses_and_no_others():
     used = loaded_by("import signalprop as sp\nsp.theory.orth_theorem_1(0.1, 2, 4, 8)")
     assert {m for m in used if m.startswith("signalprop.theory")} == {

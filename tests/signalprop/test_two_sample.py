@@ -23,6 +23,7 @@ def test_energy_p_values_are_uniform_under_one_law():
     assert stats.kstest(np.array(p) - jitter, "uniform").pvalue > 1e-6
 
 
+@pytest.mark.slow
 def test_projected_p_values_are_valid_under_one_law():
     samples = STREAM.numpy("null 2").normal(size=(400, 2, 40, 5))
     p = np.array([projected_ks_test(a, b, seed=i).p_value for i, (a, b) in enumerate(samples)])

@@ -11,6 +11,7 @@ from signalbook.checks import samples
 
 
 @pytest.mark.parametrize("runs", [5, 20, 200])
+@pytest.mark.slow
 def test_false_alarms_come_as_seldom_as_said(runs, monkeypatch):
     """At a level of 1 % a true mean is rejected in 1 % of samples, whatever their number."""
     monkeypatch.setattr(samples, "LEVEL", 0.01)

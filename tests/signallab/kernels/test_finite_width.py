@@ -20,6 +20,7 @@ def test_a_longer_input_by_hand():
     assert sp.KernelMap(phi)(0.0) == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_lengths_by_sampling():
     rng = np.random.default_rng(0)
     x, z = rng.standard_normal((2, 400_000))
@@ -38,6 +39,7 @@ def test_map_of_relu():
 
 
 @pytest.mark.parametrize("length", [1.0, 16.0])
+@pytest.mark.slow
 def test_gaussian_networks_follow_their_limit(length):
     correlations = [-0.6, 0.6]
     runs = lab.gaussian_cosines(1000, correlations, 3, 40, sp.Stream(1), length=length)

@@ -31,6 +31,7 @@ def test_the_first_half_does_not_enter():
     assert lab.fit(disturbed) == lab.fit(path)
 
 
+@pytest.mark.slow
 def test_distances_end_above_rounding():
     path = lab.distances(sp.KernelMap(A.gelu.normalized()), 2000)
     assert lab.FLOOR <= path.min() < 1.1 * lab.FLOOR

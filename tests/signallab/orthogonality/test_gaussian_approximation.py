@@ -172,6 +172,7 @@ def test_the_enclosure_holds_a_distance_that_is_known():
     assert found["from below"].mean() < transport < found["from above"].mean()
 
 
+@pytest.mark.slow
 def test_the_upper_value_is_its_closed_form_deep_in_a_wide_chain():
     found = lab.enclosure([3], [256, 512], layers=20, runs=4000, groups=20, stream=STREAM)
     constant = lab.scaled_constant(found)

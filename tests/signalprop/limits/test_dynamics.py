@@ -22,6 +22,7 @@ named = pytest.mark.parametrize("phi", NAMED, ids=lambda phi: phi.name)
 
 
 @named
+@pytest.mark.slow
 def test_attractor_is_where_the_iteration_goes(phi):
     k = KernelMap(phi.normalized())
     point, rate = k.fixed_point(), k.rate()
@@ -92,6 +93,7 @@ def test_fixed_points_close_to_one_and_to_zero():
 
 
 @named
+@pytest.mark.slow
 def test_rate_is_the_one_of_the_iteration(phi):
     k = KernelMap(phi.normalized())
     rate, point = k.rate(), k.fixed_point()
@@ -195,6 +197,7 @@ def test_a_point_that_is_sent_to_the_fixed_point_is_in_its_basin():
     ids=["relu", "exp", "tanh", "gelu", "critical", "slow", "superlinear"],
 )
 @pytest.mark.parametrize("depth", [3, 65, 5000])
+@pytest.mark.slow
 def test_leaps_end_where_the_layers_do(k, depth):
     starts = np.array([[-0.9, 0.0, 0.5], [0.99, 1.0, -1e-3]])
     exact = k.approach(starts, depth, layers=[depth])[..., 0]

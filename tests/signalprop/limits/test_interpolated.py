@@ -37,6 +37,7 @@ def test_the_way_from_1_keeps_its_digits(phi):
     torch.testing.assert_close(interpolate(phi).complement(small), expected, rtol=1e-11, atol=0)
 
 
+@pytest.mark.slow
 def test_the_slope_of_a_staircase_is_a_sum_of_densities_and_its_values_are_orthants():
     numeric = interpolate(A.Activation("stairs", stairs, tuple(STEPS)))
     density = stats.norm.pdf

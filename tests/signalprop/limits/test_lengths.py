@@ -101,6 +101,7 @@ def test_lengths_and_slopes_at_every_scale(scale):
 
 @pytest.mark.parametrize("scale", [1e-8, 0.1, 30.0, 1e3, 1e8])
 @pytest.mark.parametrize("rho", [-0.9, 0.3])
+@pytest.mark.slow
 def test_covariances_at_every_scale(scale, rho):
     with mp.workdps(30):
         for other in (scale, 1.0):

@@ -76,6 +76,7 @@ def reference(phi, rho):
 
 
 @pytest.mark.parametrize("phi", [A.gelu, A.elu, A.selu], **named)
+@pytest.mark.slow
 def test_against_mpmath(phi):
     k = KernelMap(phi)
     with mp.workdps(34):
@@ -115,6 +116,7 @@ def test_derivative_is_the_kernel_of_the_derivative(phi):
     np.testing.assert_allclose(KernelMap(phi).derivative(rho), expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_user_defined_jumps():
     """Two jumps, of which the kernel is a sum of orthant probabilities."""
     phi = A.Activation("stairs", lambda x: (x > -0.5).to(x.dtype) + (x > 1).to(x.dtype), (-0.5, 1))
@@ -128,6 +130,7 @@ def test_user_defined_jumps():
     assert k.derivative(1.0) == math.inf
 
 
+@pytest.mark.slow
 def test_jump_and_slope_together():
     """x 1[x > c] has a jump and a kink: slope against differences, value against quadrature."""
     phi = A.Activation("gate", lambda x: x * (x > 0.4), (0.4,))
@@ -277,6 +280,7 @@ def test_the_series_of_a_steep_activation():
     np.testing.assert_allclose(series(rho), bivariate_expectation(rho, phi), rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_what_is_too_steep_for_the_interpolant_is_refused():
     with pytest.raises(ValueError, match="is not resolved"):
         KernelMap(A.tanh.gained(1e3))

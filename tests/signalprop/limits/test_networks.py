@@ -106,6 +106,7 @@ def test_ntk_is_cond_equation_7_with_its_index_shifted():
     assert abs(value / equation_7(shift=0) - 1) > 0.01
 
 
+@pytest.mark.slow
 def test_equal_and_unequal_lengths_agree():
     """A third input of another length sends all pairs through the other route."""
     gram = UNIT @ UNIT.T

@@ -21,12 +21,14 @@ def test_slope_is_that_of_polyfit(points, true, intercept, seed):
     assert fit.r_squared == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_regression_interval_covers():
     x = np.array([0.0, 0.2, 1.0])  # one degree of freedom: a wrong count shows
     y = 2 * x + STREAM.numpy("regression").normal(size=(3000, 3))
     assert_share([slope(x, curve, level=0.8).contains(2.0) for curve in y], 0.8)
 
 
+@pytest.mark.slow
 def test_interval_over_runs_covers_though_points_are_correlated():
     x = np.arange(12)
     walks = STREAM.numpy("walks").normal(size=(1500, 5, 12)).cumsum(axis=-1)

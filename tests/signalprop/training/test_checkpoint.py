@@ -38,6 +38,7 @@ def test_resume_is_exact(tmp_path, steps):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.pt", "two.pt"]
 
 
+@pytest.mark.slow
 def test_sigkill_leaves_a_whole_checkpoint(tmp_path):
     script = textwrap.dedent("""
         import os, signal, sys, torch

@@ -40,6 +40,7 @@ def test_what_the_theorem_drops_is_at_least_one(lengths):
 
 
 @given(st.data(), st.integers(1, 4), st.integers(1, 5))
+@pytest.mark.slow
 def test_theorem_4_3_for_integer_samples_in_many_digits(data, n, d):
     """Any small integers: dependent samples, duplicates, one sample, more samples than
     coordinates."""

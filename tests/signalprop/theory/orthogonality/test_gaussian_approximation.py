@@ -69,6 +69,7 @@ def test_rounding_below_zero_is_no_negative_eigenvalue():
 
 
 @pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.slow
 def test_stationary_wasserstein_is_that_of_wide_chains(n):
     d = 300
     normalize = sp.BatchNorm(center=False, divide="norm", scale="1/sqrt d")

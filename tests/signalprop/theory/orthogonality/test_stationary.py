@@ -47,6 +47,7 @@ def test_contraction_is_the_slope_of_the_map_of_spectra_at_the_flat_one(n):
 
 
 @pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.slow
 def test_stationary_gap_is_that_of_wide_chains(n):
     d, runs = 400, 3000
     chain = sp.Chain(d, layers=[NORMALIZE])
