@@ -10,7 +10,7 @@ from signalbook.errors import BookError
 from signalbook.ledger import collect
 from signalbook.project import Project
 from signalbook.source import Source
-from tests.signalbook.minibook import empty
+from tests.signalbook.minibook import empty, once
 
 A = "rank/a"
 
@@ -68,10 +68,8 @@ LIVE = """\
 """
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A book whose one chapter is recorded, then executed at 5 of its 20 runs."""
-    book = empty(tmp_path_factory.mktemp("recorded"))
+def recorded(root):
+    book = empty(root)
     path = book.chapter(A, "RANK-F5", body=BODY)
     path.write_text(path.read_text().replace("  time_limit", LIVE + "  time_limit"))
     profile = book.root / "profiles" / "fast" / f"{A}.yml"
@@ -80,7 +78,12 @@ def made(tmp_path_factory):
     book.run("paper", A)
     keys.prepare(Project(book.root), "fast")
     book.run("execute", A)
-    return book.root
+
+
+@pytest.fixture
+def made(tmp_path_factory):
+    """A book whose one chapter is recorded, then executed at 5 of its 20 runs."""
+    return once(tmp_path_factory, "recorded", recorded)
 
 
 @pytest.fixture
@@ -118,6 +121,7 @@ def make_stale(project):
     change(project, code={**record["code"], "modules": modules})
 
 
+@pytest.mark.slow
 def test_a_fresh_record_decides_what_the_live_run_is_too_small_for(project):
     ledger = collect(project)
     assert ledger.problems == {}
