@@ -49,6 +49,12 @@ NAMES = {"maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max",
 NAMES |= {"amax": "amin", "amin": "amax", "expm1": "exp", "cos": "sin", "sin": "cos"}
 
 
+def test_of(path: Path) -> Path:
+    """The test file that mirrors a module: ``src/a/_b.py`` has ``tests/a/test_b.py``."""
+    inside = path.relative_to(ROOT / "src")
+    return ROOT / "tests" / inside.with_name(f"test_{inside.stem.strip('_')}.py")
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A file with one slip: the ``text`` it then has, and what was changed in which line."""
@@ -60,8 +66,7 @@ class Mutant:
 
     @property
     def test(self) -> Path:
-        inside = self.path.relative_to(ROOT / "src")
-        return ROOT / "tests" / inside.with_name(f"test_{inside.name}")
+        return test_of(self.path)
 
 
 def mutants(path: Path) -> Iterator[Mutant]:

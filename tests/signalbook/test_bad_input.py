@@ -10,9 +10,8 @@ import pytest
 from signalbook import files
 from signalbook.errors import BookError
 from signalbook.inventory import rows
-from signalbook.ledger import Ledger, collect
+from signalbook.ledger import collect
 from signalbook.project import Project
-from signalbook.site import problems
 from signalbook.source import Source
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
@@ -155,10 +154,3 @@ def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
     assert "the last line" in errata
     assert "&lt;b&gt;" in errata
     assert "slip beside ORTH-X1" in (site / "ledger.html").read_text()
-
-
-def test_checks_that_fail_by_chance_too_often(book):
-    book.toc([])
-    checks = [{"error": 0.0004}, {"error": 0.0007}, {"error": 0}]
-    told = problems(Project(book.root), Ledger([{"checks": checks}]))
-    assert any("sum to 0.0011, allowed are 0.001" in text for text in told)

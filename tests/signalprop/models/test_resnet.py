@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from signalprop import Stream
-from signalprop.models import ResNet, Stacked, preactivations, vgg
+from signalprop.models import ResNet, Stacked, vgg
 from signalprop.training import Group, Recipe, train
 
 NORM = partial(nn.BatchNorm2d, track_running_stats=False)
@@ -122,21 +122,6 @@ def test_a_training_step_on_the_full_network(name):
     history = train([group], x, labels, Recipe(steps=1, batch=4))[name]
     before, after = history.values["loss"][:, 0]
     assert after < before
-
-
-def test_preactivations_are_what_enters_the_units():
-    net = small()["vgg"]
-    x = torch.randn(5, 3, 8, 8, generator=Stream(0).torch())
-    seen = preactivations(net, x)
-    assert [tuple(h.shape) for h in seen] == [(320, 4), (80, 8), (80, 8), (5, 6)]
-    h = net[:2](x)
-    torch.testing.assert_close(seen[0][:64], h[0].flatten(1).T)
-    # Batch normalization takes the same matrix: each of its columns has mean 0 and variance 1.
-    torch.testing.assert_close(seen[1].mean(0), torch.zeros(8), atol=1e-5, rtol=0)
-    torch.testing.assert_close(seen[1].square().mean(0), torch.ones(8), atol=1e-2, rtol=0)
-    assert len(preactivations(small()["resnet"], x)) == 1 + 3 * 3
-    with pytest.raises(ValueError, match=r"must have nn\.ReLU modules, got Linear"):
-        preactivations(nn.Linear(2, 2), torch.ones(1, 2))
 
 
 @pytest.mark.parametrize("family", [vgg, ResNet])
