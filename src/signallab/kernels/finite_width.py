@@ -20,6 +20,7 @@ import signalprop as sp
 from signallab.case import Case
 from signalprop._arrays import Floats
 from signalprop.activations import Activation
+from signalprop.limits.lengths import pair_moments
 from signalprop.random import Stream
 
 __all__ = [
@@ -70,11 +71,16 @@ def by_lengths(correlations: Sequence[float], depth: int, length: float) -> Floa
     >>> by_lengths([0.0], 1, 16.0)[:, 0, 1].round(4)    # tanh, ReLU, GELU
     array([0.    , 0.3183, 0.3012])
     """
-    rho = np.array(correlations)[:, None, None]
-    gram = length * (rho + (1 - rho) * np.eye(2))
-    grams = [[sp.nngp(gram, p, layer) for layer in range(depth + 1)] for p in ACTIVATIONS.values()]
-    covariances: Floats = np.moveaxis(np.array(grams), 1, 2)
-    cosines: Floats = covariances[..., 0, 1] / covariances[..., 0, 0]
+    cosines = np.empty((len(ACTIVATIONS), len(correlations), depth + 1))
+    for of_one, phi in zip(cosines, ACTIVATIONS.values(), strict=True):
+        moments = length * torch.tensor([*correlations, 1.0], dtype=torch.float64)
+        for layer in range(depth + 1):
+            mean_square = moments[-1]
+            rho = moments / mean_square
+            of_one[:, layer] = rho[:-1]
+            stds = mean_square.sqrt().expand_as(rho)
+            # a few integrals: the map of an activation would be built for each layer's length
+            moments = pair_moments(phi, phi, stds, stds, rho)
     return cosines.round(14)
 
 

@@ -31,6 +31,14 @@ def test_lengths_by_sampling():
         assert value == pytest.approx((a * b).mean() / (a * a).mean(), abs=0.03)
 
 
+def test_lengths_are_carried_as_the_covariance_of_a_network_carries_them():
+    gram = 16.0 * np.array([[1.0, -0.6], [-0.6, 1.0]])
+    found = lab.by_lengths([-0.6], 2, 16.0)[:, 0, 2]
+    for phi, cosine in zip(lab.ACTIVATIONS.values(), found, strict=True):
+        covariance = sp.nngp(gram, phi, 2)
+        assert cosine == pytest.approx(covariance[0, 1] / covariance[0, 0], rel=1e-12)
+
+
 def test_map_of_relu():
     """Layer 2 of ReLU from a right angle: (sin t + (pi - t) cos t)/pi with cos t = 1/pi."""
     t = np.arccos(1 / np.pi)
