@@ -40,6 +40,7 @@ __all__ = [
 
 SURROGATE = ([0.0], [1.0])  # two samples: mean sign 0, that is, covariance G*
 LIMIT = tv.between_scales(2.0)  # of the distance for two samples, d to infinity
+AT_ONCE = 200  # networks, to stay within a gigabyte
 DIRECTIONS = ((1.0, 0.0), (1.0, -1.0), (1.0, 1.0))  # on the first two samples
 
 
@@ -303,15 +304,19 @@ def _excess_of_runs(
     v = torch.tensor([*direction, *([0.0] * (batch - len(direction)))], dtype=torch.float64)
     size = float(v.numpy() @ sp.limits.gram_fixed_point(phi, batch).matrix() @ v.numpy())
     normalize = sp.BatchNorm()
-    path = sp.Chain(width, before=[normalize, phi]).run(
-        start, depth, runs, stream.child(phi.name, batch, width)
-    )
+    net = sp.Chain(width, before=[normalize, phi])
+    named = stream.child(phi.name, batch, width)
 
     def quotient(h: torch.Tensor) -> torch.Tensor:
         found: torch.Tensor = (v @ phi(normalize(h))).square().mean(dim=-1) / size
         return found
 
-    ratio = np.asarray(path.measure(quotient).values)
+    ratio = np.concatenate(
+        [
+            net.run(start, depth, min(AT_ONCE, runs - k), named.child(k)).measure(quotient).values
+            for k in range(0, runs, AT_ONCE)
+        ]
+    )
     low, high = best_interval(excess(phi, batch, direction), width)
     outside = stats.chi2.cdf(low / ratio, width) + stats.chi2.sf(high / ratio, width)
     return outside - (stats.chi2.cdf(low, width) + stats.chi2.sf(high, width)), ratio
