@@ -1,0 +1,1 @@
+"""The experiments of the part on gradients, a module for each chapter."""
