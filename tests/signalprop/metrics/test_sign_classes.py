@@ -54,3 +54,12 @@ def test_small_cases():
         gamma(np.eye(3), samples=0)
     with pytest.raises(ValueError, match=r"\(n, k\)"):
         gamma(np.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize("angle", [0.1, 1.0, 1.5])
+def test_gamma_of_two_points_is_the_angle_between_them_in_turns(angle):
+    """Two lines at an acute angle: the classes between them are the smaller ones."""
+    x = [[1.0, 0.0], [np.cos(angle), np.sin(angle)]]
+    assert gamma(x) == pytest.approx(angle / (2 * np.pi), abs=1e-12)
+    volumes = np.array([angle, angle, np.pi - angle, np.pi - angle]) / (2 * np.pi)
+    np.testing.assert_allclose(sign_class_volumes(x), volumes, atol=1e-12)
