@@ -46,7 +46,9 @@ FEWEST = 20  # points that a curve keeps, however many there are
 
 #: Modules that show what was computed. No number that a record keeps passes through them, and an
 #: edit of them makes no record stale.
-SHOWING = {f"signalbook.{name}" for name in ("figures", "beside", "prose", "outputs", "words")}
+SHOWING = {
+    f"signalbook.{name}" for name in ("figures", "beside", "narrow", "prose", "outputs", "words")
+}
 
 
 def make_record(
@@ -88,7 +90,7 @@ def make_record(
             for figure in figures_in(run.notebook.cells)
         },
     }
-    record = json.loads(json.dumps(record))
+    record = json.loads(json.dumps(record))  # as it will be read: the seal is over that
     record["seal"] = seal(record)
     path = project.record(chapter)
     replace(path, json.dumps(record, indent=1, sort_keys=True).encode() + b"\n")
