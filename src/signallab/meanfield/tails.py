@@ -12,6 +12,7 @@ import torch
 import signalprop as sp
 from signallab.case import Case
 from signallab.meanfield import total_variation as tv
+from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.activations import Activation
 from signalprop.random import Stream
@@ -28,6 +29,7 @@ __all__ = [
     "moved_norm",
     "scalar",
     "skewed",
+    "some_layer",
     "theorem_b_6",
     "turned",
 ]
@@ -190,6 +192,31 @@ def exponential(
     """
     words = f"ReLU, n = 2, d = {width}, t = {t:.3g}"
     return Case(exact_tail(width, t), float(factor * np.exp(-rate * width * t**2)), words=words)
+
+
+def some_layer(
+    width: int,
+    layers: float,
+    constant: float = 1.0,
+    *,
+    bound: Callable[[int, float, float], float] = lambda width, layers, radius: 0.5,
+) -> Case:
+    """One radius for all layers, ReLU and two samples: the chance that some layer is beyond.
+
+    The layers after the input are independent of each other. The radius is ``constant`` times that
+    of MF Theorem 3.2 for ``alpha = 1/2`` and great depth. To hold for all layers with a probability
+    of one half, the chance must be at most 1/2 however many layers there are; ``bound`` replaces
+    this, and knows the radius.
+
+    >>> case = some_layer(257, 1e30)
+    >>> round(case.left, 3), case.right
+    (1.0, 0.5)
+    """
+    radius = constant * float(theory.mf_theorem_3_2(width, 2, np.inf, 0.5, 1.0))
+    once = exact_tail(width, radius)
+    words = f"ReLU, n = 2, d = {width}, {layers:.0e} layers, constant {constant:g}"
+    left = float(-np.expm1(layers * np.log1p(-once)))
+    return Case(left, float(bound(width, layers, radius)), words=words)
 
 
 def moved_norm(

@@ -109,3 +109,14 @@ def test_gram_deviations_of_two_samples_have_the_exact_tail():
         expected = lab.exact_tail(50, t)
         error = np.sqrt(expected * (1 - expected) / 4000)
         assert abs(np.mean(found >= t * (1 - 1e-9)) - expected) < 6 * error
+
+
+def test_some_layer():
+    """Three layers of 64 neurons, by inclusion and exclusion."""
+    narrow = lab.some_layer(64, 3)
+    radius = 2 / 8 * np.sqrt(2 * np.log(32))
+    once = 2 * stats.binom.sf(np.ceil((1 + np.sqrt(2) * radius) * 32) - 1, 64, 0.5)
+    assert narrow.left == pytest.approx(3 * once - 3 * once**2 + once**3, rel=1e-6)
+    assert narrow.right == 0.5
+    seen = lab.some_layer(64, 3, bound=lambda width, layers, r: width + layers + r)
+    assert seen.right == pytest.approx(67 + radius)
