@@ -36,6 +36,7 @@ __all__ = [
     "one_law",
     "one_sample_law",
     "order_does_not_matter",
+    "order_from_symmetric_start",
     "rank_by_start",
     "ratio_by_mean",
     "running_averages",
@@ -256,6 +257,38 @@ def moment_from_symmetric_start(
     states = net.run(sp.inputs.gaussian_samples(n), max(layers), runs, draw).states(layers)
     moments: Floats = OBSERVABLES["M_12"](states).numpy()
     return moments
+
+
+def order_from_symmetric_start(
+    activation: str,
+    d: int,
+    n: int,
+    gamma: float,
+    layers: list[int],
+    runs: int,
+    stream: Stream,
+    *,
+    twins: bool = False,
+) -> Floats:
+    """Return ``M_12 - M_34`` ``(runs, layers)`` of networks whose inputs have normal entries.
+
+    The inputs have one law for all orders of their units; with ``twins`` they do not, as the first
+    two units are equal.
+
+    >>> order_from_symmetric_start("relu", 4, 3, 1.0, [1, 2], 5, Stream(0)).shape
+    (5, 2)
+    """
+    draw = stream.numpy("order", activation, d, n)
+    h = draw.normal(size=(runs, d, n))
+    if twins:
+        h[:, 1] = h[:, 0]
+    found = []
+    for at in range(1, max(layers) + 1):
+        w = draw.uniform(-np.sqrt(3), np.sqrt(3), (runs, d, d))
+        h = layer(h, w, gamma, activation)
+        if at in layers:
+            found.append(np.mean(h[:, 0] * h[:, 1] - h[:, 2] * h[:, 3], axis=-1))
+    return np.stack(found, axis=1)
 
 
 def moments_under_group(d: int, n: int, each_row: bool, stream: Stream) -> Case:

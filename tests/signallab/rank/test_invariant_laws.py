@@ -54,6 +54,16 @@ def test_order_matters_for_weights_of_different_size():
     assert np.abs(other.left - other.right).max() > 0.01
 
 
+def test_order_of_units_is_kept_from_a_start_without_order():
+    runs = 4000
+    for twins in (False, True):
+        found = lab.order_from_symmetric_start(
+            "relu", 4, 6, 1.0, [1, 3], runs, Stream(3), twins=twins
+        )
+        scores = found.mean(axis=0) / (found.std(axis=0, ddof=1) / np.sqrt(runs))
+        assert (scores[0] > 6) if twins else (np.abs(scores) < 6).all()
+
+
 @pytest.mark.parametrize("activation", list(lab.ACTIVATIONS))
 def test_which_layers_commute(activation):
     order = lab.commutes_with_order(activation, 3, 4, 0.4, Stream(2))
