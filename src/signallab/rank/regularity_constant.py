@@ -12,6 +12,7 @@ import scipy
 
 import signalprop as sp
 from signallab.case import Case
+from signallab.rank.invariant_laws import one_sample_law
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.random import Stream
@@ -26,6 +27,7 @@ __all__ = [
     "flat",
     "flat_in_blocks",
     "normalized",
+    "one_sample",
     "sign_circulants",
     "terms",
 ]
@@ -91,6 +93,26 @@ def at_most_cube(
     diagonal, cube = sp.metrics.regularity_terms(h.swapaxes(1, 2))
     words = f"d = {d}, N = {samples}, spread {spread:g}"
     return Case(factor * np.asarray(diagonal), np.asarray(cube), words=words)
+
+
+def one_sample(d: int, gamma: float, *, margin: float = 0.0, square_outside: bool = False) -> Case:
+    """Lemma 15 for one sample, linear: alpha of the one invariant law plus ``margin``, and 1.
+
+    The law is computed, and several are a ``ValueError``. ``square_outside`` has
+    ``Tr(diag(M^2))^2`` in the numerator.
+
+    >>> float(one_sample(2, 2.0).left)
+    1.0
+    """
+    law = one_sample_law("identity", d, gamma)
+    numerator = denominator = 0.0
+    for signs, probability in zip(product((1.0, -1.0), repeat=d), law.ravel(), strict=True):
+        inside, cube = by_definition(np.array(signs)[:, None])
+        numerator += probability * (float(d**2) ** 2 if square_outside else inside)
+        denominator += probability * cube
+    alpha = round(numerator / denominator, 12)
+    words = f"d = {d}, N = 1, gamma = {gamma:g}"
+    return Case(alpha + margin, 1.0, {"one invariant law": True}, words)
 
 
 def flat_in_blocks() -> dict[str, Floats]:

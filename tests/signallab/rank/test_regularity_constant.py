@@ -85,3 +85,10 @@ def test_example_17_by_hand():
     assert case.right == 0.9
     frame = lab.families_against_width([0.5], [4])
     assert frame["regularity constant"][0] == pytest.approx(case.left)
+
+
+def test_one_sample_has_the_constant_one():
+    assert lab.one_sample(3, 1.0).left == 1.0
+    assert lab.one_sample(3, 1.0, square_outside=True).left == 3.0
+    with pytest.raises(ValueError, match="one stationary law"):
+        lab.one_sample(2, 0.1)
