@@ -34,6 +34,7 @@ __all__ = [
     "invariant",
     "limiting_distance",
     "near_the_limit",
+    "omitted_constant",
     "one_layer",
     "one_step",
 ]
@@ -153,6 +154,22 @@ def invariant(
         hypotheses,
         words=f"ReLU, n = 2, d = {width}, α = {rate:.2g}, constant {constant:g}{where}",
     )
+
+
+def omitted_constant(epsilon: float, constant: float, one: float = 0.0, power: float = 2.0) -> Case:
+    """MF Eqs. B.45, B.46: ``3/2 eps^2 (1 + ln(2/(3 eps^2))) <= c eps^power (one + ln(1/eps^2))``.
+
+    The left side is what B.44 gives for ``t^2 = ln(2/(3 eps^2))``. Printed are the power 2 and no
+    ``one``.
+
+    >>> case = omitted_constant(0.999, 10)
+    >>> case.left > 20 * case.right
+    True
+    """
+    left = 1.5 * epsilon**2 * (1 + np.log(2 / (3 * epsilon**2)))
+    right = constant * epsilon**power * (one - 2 * np.log(epsilon))
+    hypotheses = {"ε is below 1": epsilon < 1}
+    return Case(float(left), float(right), hypotheses, words=f"ε = {epsilon:g}, c = {constant:g}")
 
 
 def gaussian_rows(

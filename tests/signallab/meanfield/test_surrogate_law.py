@@ -162,3 +162,12 @@ def test_excess_of_each_run_belongs_to_its_ratio():
     base = stats.gamma(20, scale=2)
     expected = base.cdf(high) - base.cdf(low) - law.cdf(high) + law.cdf(low)
     np.testing.assert_allclose(frame["excess"], expected, atol=1e-10)
+
+
+def test_omitted_constant_by_hand():
+    """At t^2 = ln(2/(3 eps^2)) the two terms of (B.44) are equal but for the factor t^2."""
+    eps = 0.2
+    t = np.sqrt(np.log(2 / (3 * eps**2)))
+    case = lab.omitted_constant(eps, 3.0, one=1.0)
+    assert case.left == pytest.approx(1.5 * t**2 * eps**2 + np.exp(-(t**2)))
+    assert case.right == pytest.approx(3 * 0.04 * (1 + np.log(25)))
