@@ -1,0 +1,1 @@
+"""What the chapters of the part Decomposed run (DEC)."""
