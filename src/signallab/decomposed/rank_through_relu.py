@@ -536,7 +536,8 @@ def product_rank(
 def _thin(rng: np.random.Generator, count: int) -> Integers:
     outer, inner = rng.integers(-1, 2, size=(2, count, 4, 4))
     keep = np.arange(4) < rng.integers(0, 5, size=(count, 1, 1))
-    return (outer * keep) @ inner
+    result: Integers = (outer * keep) @ inner
+    return result
 
 
 def span_dimension(stream: Stream, d: int, claimed: float = 1.0) -> Case:
