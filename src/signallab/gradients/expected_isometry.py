@@ -6,7 +6,7 @@ Matrices are ``(..., d, n)`` as in the document: rows are features, columns samp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -49,6 +49,7 @@ __all__ = [
     "spread",
     "sum_of_eigenvalues",
     "table_of_falls",
+    "table_of_growth",
     "unit_rows",
     "weingarten",
 ]
@@ -198,8 +199,8 @@ def invariants(x: Floats, w: Floats, words: str = "") -> Case:
     """
 
     def both(m: Floats) -> Floats:
-        gram = m @ np.swapaxes(m, -1, -2)
-        return np.stack([np.linalg.slogdet(gram)[1], np.trace(gram, axis1=-2, axis2=-1)])
+        # The determinant of m squared: forming the Gram matrix would square the condition number.
+        return np.stack([2 * np.linalg.slogdet(m)[1], np.sum(m**2, axis=(-2, -1))])
 
     return Case(both(w @ x), both(np.broadcast_to(x, (w @ x).shape)), words=words)
 
@@ -410,6 +411,26 @@ def table_of_falls(sizes: Sequence[int], correlations: Sequence[float]) -> pd.Da
             bounds = [float(np.log(f(values))) for f in (printed_factor, sharper_factor)]
             rows.append((d, rho, -expected_log_length(values), *bounds))
     return pd.DataFrame(rows, columns=["d", "correlation", "exact", "printed", "sharper"])
+
+
+def table_of_growth(points: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the mean growth ``I(BN(W X)) / I(X)``, its standard error, and both bounds on it.
+
+    ``points`` hold the arguments of :func:`growth`.
+
+    >>> frame = table_of_growth([{"x": np.eye(2), "w": haar(2, 5, Stream(0)), "words": "plane"}])
+    >>> frame.round(6).values.tolist()
+    [['plane', 1.0, 1.0, 0.0, 1.0, 1.0]]
+    """
+    rows = []
+    for point in points:
+        x, lost = point["x"], np.asarray(growth(**point).left)
+        values, before = np.linalg.eigvalsh(x @ x.T), float(np.exp(-gap(x)))
+        error = lost.std(ddof=1) / np.sqrt(lost.size) if lost.ndim else 0.0
+        bounds = (printed_factor(values), sharper_factor(values))
+        rows.append((point["words"], before, (1 - lost.mean()) / before, error / before, *bounds))
+    names = ["input", "isometry before", "growth", "standard error", "printed", "sharper"]
+    return pd.DataFrame(rows, columns=names)
 
 
 Pairing = tuple[tuple[int, int], ...]
