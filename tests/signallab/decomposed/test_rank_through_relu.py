@@ -152,6 +152,8 @@ def test_flipped_by_hand():
     x, w = np.array([[0.5, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0])
     assert lab.flipped(x, w).left.tolist() == [1, 1]  # a short vector is not passed
     assert lab.flipped(x, w, square=True).left.tolist() == [-1, 1]
+    twice = np.array([[2.0, 0.0], [0.0, 9.0]])
+    assert lab.flipped(twice, w, square=True).left.tolist() == [-1, 1]
     assert lab.flipped(x, -w, square=True, signed=False).right.tolist() == [1, -1]
     long = np.array([[1.0, 0.0], [9.0, 9.0]])  # the line of the second is nearer to (1, -0.9)
     w = np.array([1.0, -0.9])
