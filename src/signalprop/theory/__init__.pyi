@@ -262,7 +262,7 @@ from .orthogonality.without_batch_norm import (
 from .orthogonality.without_batch_norm import (
     vanilla_collapse_rate as vanilla_collapse_rate,
 )
-from .rank.alignment import (
+from .rank.aligned_gradients import (
     rank_one_alignment as rank_one_alignment,
 )
 from .rank.drift import (
@@ -283,13 +283,13 @@ from .rank.odd_activations import (
 from .rank.odd_activations import (
     rank_theorem_5_step as rank_theorem_5_step,
 )
-from .rank.regularity import (
+from .rank.regularity_constant import (
     rank_example_17 as rank_example_17,
 )
-from .rank.regularity import (
+from .rank.regularity_constant import (
     rank_regularity as rank_regularity,
 )
-from .rank.regularity import (
+from .rank.regularity_constant import (
     rank_regularity_deficit as rank_regularity_deficit,
 )
 from .rank.square_root import (
