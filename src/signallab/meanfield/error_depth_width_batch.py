@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+Layers = int | tuple[int, int]
 Bound = Callable[[int, int, int, float, float, float], float]
 
 
@@ -176,17 +177,28 @@ def below(networks: Networks, bound: Bound) -> Callable[..., Case]:
 
 
 def larger_later(
-    networks: Networks, name: str, first: tuple[int, int, int], second: tuple[int, int, int]
+    networks: Networks, name: str, first: tuple[int, int, Layers], second: tuple[int, int, Layers]
 ) -> Case:
     """The error at ``first = (n, width, layer)`` is larger than at ``second``: difference below 0.
+
+    A layer may be a pair, both ends included, over which each run's error is averaged.
 
     >>> networks = Networks(20, 8, Stream(0))
     >>> bool(larger_later(networks, "relu", (4, 200, 0), (4, 200, 8)).left.mean() < 0)
     True
     """
-    before, after = (networks.errors(name, n, width)[:, at] for n, width, at in (first, second))
+    before, after = (
+        _averaged(networks.errors(name, n, width), at) for n, width, at in (first, second)
+    )
     words = f"{name}, from (samples, width, layer) = {first} to {second}"
     return Case(after - before, 0.0, words=words)
+
+
+def _averaged(errors: Floats, layers: Layers) -> Floats:
+    """One number a run, from ``(runs, layers)``."""
+    first, last = layers if isinstance(layers, tuple) else (layers, layers)
+    mean: Floats = errors[:, first : last + 1].mean(axis=1)
+    return mean
 
 
 def level(

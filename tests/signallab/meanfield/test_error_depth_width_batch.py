@@ -83,6 +83,13 @@ def test_larger_later_is_a_difference():
     assert case.right == 0
 
 
+def test_larger_later_averages_over_both_ends():
+    case = lab.larger_later(NETWORKS, "relu", (4, 30, (1, 3)), (5, 30, 3))
+    before = NETWORKS.errors("relu", 4, 30)
+    expected = NETWORKS.errors("relu", 5, 30)[:, 3] - sum(before[:, k] for k in (1, 2, 3)) / 3
+    np.testing.assert_allclose(case.left, expected, rtol=1e-12)
+
+
 def test_level_is_one_for_wide_networks():
     networks = lab.Networks(300, 15, STREAM, correlation=0.0)
     quotients = lab.level(networks, ["relu"], [5], 800, 40_000)[:, 0]
