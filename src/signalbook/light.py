@@ -72,8 +72,6 @@ def page(text: str, up: str, icons: str) -> str:
     '<p class="math"></p><script defer src="../_static/maths.js"></script>\\n</head>'
     >>> page('<pre><span class="n">x</span><span class="o">+</span></pre>', "", "")
     '<pre>x<span class="o">+</span></pre>'
-    >>> page('<pre><span class="n">x</span><span class="o">+</span></pre>', "", "")
-    '<pre>x<span class="o">+</span></pre>'
     """
     text = ICON.sub(lambda found: _drawn(found[2].split(), found[3], icons), text)
     text = SCRIPTS.sub("", MATHS.sub("", text)).replace(FOLD, "")
