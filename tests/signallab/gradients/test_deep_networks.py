@@ -1,0 +1,105 @@
+"""Deep networks before training: gradients by hand, by finite differences, and what depth means."""
+
+import numpy as np
+import pytest
+import torch
+
+import signalprop as sp
+from signallab.gradients import deep_networks as lab
+from signalprop.random import Stream
+
+
+@pytest.fixture(scope="module")
+def batch():
+    x = torch.randn(7, 9, generator=Stream(0).torch(), dtype=torch.float64)
+    return x, torch.tensor([0, 3, 9, 1, 1, 2, 5])
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return lab.draw(Stream(1), 0, depth=5, width=6, inputs=9)
+
+
+SHAPED = lab.Network("tanh", lambda layer: (layer + 1.0) ** -0.4)
+
+
+def by_hand(network, hidden, x):
+    """The same network in numpy, one product at a time."""
+    phi = {"identity": lambda h: h, "tanh": np.tanh, "sin": np.sin}[network.activation]
+    for layer, w in enumerate(hidden):
+        h = w.numpy() @ x
+        if network.norm == "standard":
+            h = (h - h.mean(1, keepdims=True)) / h.std(1, keepdims=True)
+        else:
+            h = h / np.sqrt((h**2).sum(1, keepdims=True))
+        x = phi(network.gain(layer) * h)
+    return x
+
+
+@pytest.mark.parametrize("norm", ["standard", "simplified"])
+@pytest.mark.parametrize("activation", ["identity", "tanh", "sin"])
+def test_states_are_those_of_the_printed_recursion(batch, weights, activation, norm):
+    network = lab.Network(activation, lambda layer: 0.5 + layer, norm)
+    found = lab.states(network, weights.hidden, batch[0], [2, 5])
+    for depth, h in zip([2, 5], found, strict=True):
+        expected = by_hand(network, weights.hidden[:depth], batch[0].numpy().T)
+        np.testing.assert_allclose(h.numpy(), expected.T, atol=1e-12)
+
+
+def loss(network, hidden, head, x, labels):
+    logits = head.numpy() @ by_hand(network, hidden, x.numpy().T)
+    logits = logits - np.log(np.exp(logits).sum(0))
+    return -np.mean(logits[labels.numpy(), np.arange(len(labels))])
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+def test_gradients_are_finite_differences_of_the_loss(batch, weights, layer):
+    x, labels = batch
+    depth, step = 4, 1e-6
+    found = lab.log_gradients(SHAPED, weights, x, labels, [depth], [layer])[0, 0]
+    total = 0.0
+    for i in range(weights.hidden[layer].numel()):
+        ends = []
+        for sign in (1, -1):
+            hidden = [w.clone() for w in weights.hidden[:depth]]
+            hidden[layer].view(-1)[i] += sign * step
+            ends.append(loss(SHAPED, hidden, weights.head, x, labels))
+        total += ((ends[0] - ends[1]) / (2 * step)) ** 2
+    assert found == pytest.approx(np.log(total) / 2, abs=1e-6)
+
+
+def test_all_depths_at_once_are_networks_of_each_depth(batch, weights):
+    x, labels = batch
+    together = lab.log_gradients(SHAPED, weights, x, labels, [1, 3, 5], [0, 2, 4])
+    assert np.isnan(together).tolist() == [[False, True, True], [False, False, True], [False] * 3]
+    for row, depth in enumerate([1, 3, 5]):
+        cut = lab.Weights(weights.first, weights.square[: depth - 1], weights.head)
+        layers = [k for k in (0, 2, 4) if k < depth]
+        alone = lab.log_gradients(SHAPED, cut, x, labels, [depth], layers)[0]
+        np.testing.assert_allclose(together[row, : len(layers)], alone, atol=1e-12)
+
+
+def test_draws_do_not_depend_on_depth_and_are_orthogonal():
+    shallow, deep = (lab.draw(Stream(2), 3, depth, width=5, inputs=8) for depth in (1, 4))
+    assert torch.equal(shallow.first, deep.first)
+    assert torch.equal(shallow.head, deep.head)
+    assert shallow.square.shape == (0, 5, 5)
+    deeper = lab.draw(Stream(2), 3, 6, width=5, inputs=8)
+    assert torch.equal(deep.square, deeper.square[:3])
+    eye = torch.eye(5, dtype=torch.float64)
+    assert torch.allclose(deep.square @ deep.square.mT, eye.expand(3, 5, 5), atol=1e-12)
+    assert torch.allclose(deep.first @ deep.first.mT, eye, atol=1e-12)
+    assert torch.allclose(deep.head.mT @ deep.head, eye, atol=1e-12)
+    gaussian = lab.draw(Stream(2), 3, 200, width=5, inputs=8, law=sp.gaussian())
+    assert float(gaussian.square.var()) == pytest.approx(1 / 5, rel=0.1)
+
+
+def test_images_are_standardized_by_the_moments_of_all(monkeypatch):
+    every = torch.rand(50, 3, 32, 32, generator=Stream(3).torch())
+    monkeypatch.setattr(sp.data, "load", lambda name: (every, torch.arange(50)))
+    x, labels = lab.images(4)
+    mean, spread = every.numpy().mean((0, 2, 3)), every.numpy().std((0, 2, 3))
+    expected = (every[:4].numpy() - mean[:, None, None]) / spread[:, None, None]
+    np.testing.assert_allclose(x.numpy(), expected.reshape(4, -1), atol=1e-5)
+    assert x.dtype == torch.float64
+    assert labels.tolist() == [0, 1, 2, 3]
