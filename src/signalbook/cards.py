@@ -16,7 +16,7 @@ from signalbook.inventory import rows
 from signalbook.records import duration
 from signalbook.words import badge, show, slug, typeset
 
-__all__ = ["anchored", "card", "closing", "template"]
+__all__ = ["anchored", "card", "closing", "erratum", "template"]
 
 
 def card(claim: Mapping[str, Any], up: str = "../../") -> str:
@@ -24,7 +24,7 @@ def card(claim: Mapping[str, Any], up: str = "../../") -> str:
     named = {"anchor": f"claim-{slug(claim['id'])}", **claim, "row": rows()[claim["id"]]}
     links = {
         "ledger": f"{up}pages/ledger.html#{slug(claim['id'])}",
-        "errata": f"{up}pages/errata.html#erratum-{slug(claim['id'])}",
+        "errata": f"{up}pages/{erratum(claim['id'])}",
     }
     return template("card.html.j2").render(named | links)
 
@@ -51,6 +51,15 @@ def anchored(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def erratum(name: str) -> str:
+    """The address of a statement's erratum, from the folder of the pages on.
+
+    >>> erratum("ORTH-T1")
+    'errata/orthogonality.html#erratum-orth-t1'
+    """
+    return f"errata/{rows()[name].part}.html#erratum-{slug(name)}"
+
+
 @cache
 def template(name: str) -> jinja2.Template:
     """A template of the package, with the words that all of them use."""
@@ -61,6 +70,7 @@ def template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         undefined=jinja2.ChainableUndefined,
     )
+    environment.filters["erratum"] = erratum
     environment.filters["slug"] = slug
     environment.globals.update(badge=badge, duration=duration, show=show, typeset=typeset)
     found: jinja2.Template = environment.get_template(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from signalbook import cards
 from signalbook.errors import BookError
-from signalbook.inventory import DOCUMENTS, KINDS, resting_on, rows
+from signalbook.inventory import DOCUMENTS, KINDS, PARTS, resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.project import Project
@@ -50,7 +50,8 @@ def generated(project: Project, ledger: Ledger) -> dict[str, str]:
     titles = {c: Source(project.source(c)).title for c in project.chapters}
     return {
         "pages/ledger.md": _ledger(ledger, titles),
-        "pages/errata.md": _errata(ledger, titles),
+        "pages/errata.md": _errata(ledger),
+        **{f"pages/errata/{part}.md": _errata_of(part, ledger, titles) for part in PARTS},
         "generated/summary.md": _summary(ledger),
         "generated/costs.md": _costs(project, titles),
     }
@@ -187,28 +188,41 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     )
 
 
-def _errata(ledger: Ledger, titles: Mapping[str, str]) -> str:
+def _errata(ledger: Ledger) -> str:
+    """All that fails in a line each, the gravest first; every part has a page with the whole."""
+    found = [entry for entry in ledger.entries if _errors(entry)]
+    return (
+        "# Errata\n\nStatements that fail as printed, the gravest first, then slips of proofs "
+        "and of print, which leave a statement as it is. Each leads to its erratum: what is "
+        "printed, a counterexample, the sizes at which it can be seen, and a repair that passes "
+        "the same test. Each is computed anew with every build. [](reading.md) says how "
+        "severities are told apart.\n\n" + (_grouped("errata.html.j2", found) or "None so far.")
+    )
+
+
+def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str]) -> str:
+    """The errata of one part in full; all on one page would weigh too much for a phone."""
+    found = [
+        entry for entry in ledger.entries if _errors(entry) and rows()[entry["id"]].part == part
+    ]
+    document = next(row.document for row in rows().values() if row.part == part)
+    return f"# Errata: {part}\n\n{DOCUMENTS[document]}.\n\n" + (
+        _grouped("erratum.html.j2", found, titles=titles, errors=_errors) or "None so far."
+    )
+
+
+def _grouped(template: str, found: Sequence[Mapping[str, Any]], **values: Any) -> str:
     """Failing statements from the gravest to the least, then slips of proofs and of print."""
-    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    failing = [entry for entry in found if entry["verdict"] == "fails as printed"]
     groups = {
         HEADINGS[severity]: [e for e in _gravest_first(failing) if e["severity"] == severity]
         for severity in reversed(SEVERITIES)
     }
-    groups["Slips that leave the statement as it is"] = [
-        entry for entry in ledger.entries if entry not in failing and _errors(entry)
-    ]
-    found = [
-        f"## {heading}\n\n"
-        + _render("errata.html.j2", entries=entries, errors=_errors, titles=titles, rows=rows())
+    groups["Slips that leave the statement as it is"] = [e for e in found if e not in failing]
+    return "\n\n".join(
+        f"## {heading}\n\n{_render(template, entries=entries, rows=rows(), **values)}"
         for heading, entries in groups.items()
         if entries
-    ]
-    return (
-        "# Errata\n\nStatements that fail as printed, the gravest first: what is printed, a "
-        "counterexample, the sizes at which it can be seen, and a repair that passes the same "
-        "test. Each is computed anew with every build. Slips of proofs and of print, which leave "
-        "a statement as it is, follow. [](reading.md) says how severities are told apart.\n\n"
-        + ("\n\n".join(found) or "None so far.")
     )
 
 

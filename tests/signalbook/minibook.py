@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from signalbook.inventory import PARTS
+
 ROOT = Path(__file__).parents[2]
 
 HEAD = """\
@@ -120,6 +122,7 @@ class MiniBook:
 
     def toc(self, chapters: list[str]) -> None:
         pages = ["pages/reading", "pages/ledger", "pages/errata"]
+        pages += [f"pages/errata/{part}" for part in PARTS]
         lines = "".join(f"- file: {page}\n" for page in pages)
         lines += "".join(f"- file: chapters/{name}\n" for name in chapters)
         (self.root / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{lines}")

@@ -150,7 +150,7 @@ def test_a_slip_in_a_proof_leaves_the_verdict_of_the_statement(book):
         "misprint",
     ]
     site = book.root / "_build" / "site" / "pages"
-    errata = (site / "errata.html").read_text()
+    errata = (site / "errata" / "orthogonality.html").read_text()
     assert "the last line" in errata
     assert "&lt;b&gt;" in errata
     assert "slip beside ORTH-X1" in (site / "ledger.html").read_text()

@@ -73,8 +73,8 @@ def test_badge_ledger_erratum_and_section_are_linked():
     html = cards.card(cards.anchored([claims()["fails"].data])[0], up="../../")
     assert 'id="claim-orth-t1"' in html
     assert 'href="../../pages/ledger.html#orth-t1"' in html
-    assert 'href="../../pages/errata.html#erratum-orth-t1"' in html
-    assert "errata.html" not in cards.card(claims()["holds"].data)
+    assert 'href="../../pages/errata/orthogonality.html#erratum-orth-t1"' in html
+    assert "pages/errata" not in cards.card(claims()["holds"].data)
 
 
 def test_each_claim_of_a_page_has_an_address_of_its_own():
@@ -108,6 +108,6 @@ def test_typeset(text, html):
 def test_only_what_the_errata_list_links_there():
     """A failure at a reduced scale is no erratum: a record decides."""
     fails = claims()["fails"].data
-    assert "errata.html" in cards.card(fails)
+    assert "pages/errata" in cards.card(fails)
     reduced = {**fails, "verdict": "disagrees at reduced scale"}
-    assert "errata.html" not in cards.card(reduced)
+    assert "pages/errata" not in cards.card(reduced)

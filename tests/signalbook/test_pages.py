@@ -18,6 +18,7 @@ from signallab.case import Case
 
 POINTS = [{"n": n} for n in (1, 2, 3)]
 CHAPTER = "one/gap"
+OF_ORTH = "pages/errata/orthogonality.md"
 
 
 def at_most(factor):
@@ -74,7 +75,7 @@ def ids(text, pattern=r'id="erratum-([^"]+)"'):
 def test_errata_are_grouped_by_severity_the_gravest_first(project):
     names = ["ORTH-T1", "ORTH-L2", "ORTH-C3", "ORTH-L4"]
     found = [failing(n, severity) for n, severity in zip(names, SEVERITIES, strict=True)]
-    text = made(project, *found, slip("ORTH-Tab2"), holding("ORTH-X1"))["pages/errata.md"]
+    text = made(project, *found, slip("ORTH-Tab2"), holding("ORTH-X1"))[OF_ORTH]
     order = [pages.HEADINGS[severity] for severity in reversed(SEVERITIES)]
     assert re.findall("^## (.*)$", text, re.MULTILINE)[:-1] == order
     assert ids(text) == ["orth-l4", "orth-c3", "orth-l2", "orth-t1", "orth-tab2"]
@@ -84,12 +85,12 @@ def test_within_a_severity_that_on_which_most_rests_comes_first(project):
     names = sorted((n for n in rows() if n.startswith("ORTH-")), key=lambda n: len(resting_on(n)))
     least, most = names[0], names[-1]
     assert len(resting_on(most)) > len(resting_on(least))
-    text = made(project, failing(least, "rate"), failing(most, "rate"))["pages/errata.md"]
+    text = made(project, failing(least, "rate"), failing(most, "rate"))[OF_ORTH]
     assert ids(text) == [most.lower().replace(".", "-"), least.lower().replace(".", "-")]
 
 
 def test_an_erratum_can_be_read_alone(project):
-    text = made(project, failing("ORTH-T1", "rate"))["pages/errata.md"]
+    text = made(project, failing("ORTH-T1", "rate"))[OF_ORTH]
     for wanted in (
         rows()["ORTH-T1"].title,
         "ORTH, Theorem 1, Eq. (3)",
@@ -97,14 +98,28 @@ def test_an_erratum_can_be_read_alone(project):
         "left side 1, right side 0.5",
         "ORTH-T1 repaired",
         "severity: rate",
-        'href="ledger.html#orth-t1"',
-        'href="../chapters/one/gap.html#claim-orth-t1"',
+        'href="../ledger.html#orth-t1"',
+        'href="../../chapters/one/gap.html#claim-orth-t1"',
     ):
         assert wanted in text, wanted
 
 
 def test_without_errors_the_errata_say_so(project):
-    assert "None so far" in made(project, holding("ORTH-T1"))["pages/errata.md"]
+    text = made(project, holding("ORTH-T1"))
+    assert "None so far" in text["pages/errata.md"]
+    assert "None so far" in text[OF_ORTH]
+
+
+def test_an_overview_lists_the_errata_of_all_parts_and_leads_to_them(project):
+    found = [failing("ORTH-T1", "rate"), failing("KER-P5.1", "false"), slip("ORTH-Tab2")]
+    text = made(project, *found, holding("ORTH-X1"))
+    assert re.findall(r'href="([^"]+)"', text["pages/errata.md"]) == [
+        "errata/kernels.html#erratum-ker-p5-1",
+        "errata/orthogonality.html#erratum-orth-t1",
+        "errata/orthogonality.html#erratum-orth-tab2",
+    ]
+    assert ids(text["pages/errata/kernels.md"]) == ["ker-p5-1"]
+    assert ids(text[OF_ORTH]) == ["orth-t1", "orth-tab2"]
 
 
 def test_the_front_page_counts_and_shows_the_gravest(project):
@@ -112,7 +127,7 @@ def test_the_front_page_counts_and_shows_the_gravest(project):
     text = made(project, *found, holding("ORTH-X1"))["generated/summary.md"]
     assert f"**3 of {len(rows())}**" in text
     assert text.index("Second.") < text.index("First.")
-    assert 'href="pages/errata.html#erratum-orth-l2"' in text
+    assert 'href="pages/errata/orthogonality.html#erratum-orth-l2"' in text
     assert "It holds." not in text
     assert text.count("<strong>1</strong>") == 1  # one holds
     assert text.count("<strong>2</strong>") == 1  # two fail
@@ -132,7 +147,7 @@ def test_the_ledger_has_every_row_with_an_address(project):
     assert len(set(addresses)) == len(rows())
     assert all(re.fullmatch(r"[a-z0-9-]+", address) for address in addresses)
     assert text.count(f'data-verdict="{pages.TO_COME}"') == len(rows()) - 2
-    assert 'href="errata.html#erratum-orth-tab2"' in text
+    assert 'href="errata/orthogonality.html#erratum-orth-tab2"' in text
 
 
 def test_all_formulas_of_the_lists_are_set(project):
@@ -151,7 +166,7 @@ def test_the_box_puts_failures_first_and_leaves_slips_out(source):
     box = pages.box(CHAPTER, source, key(), {}, entries, None)
     assert ids(box, r'href="#([^"]+)"') == ["claim-orth-t1", "claim-orth-x1"]
     assert "ORTH-T1 repaired" in box
-    assert 'href="../../pages/errata.html#erratum-orth-t1"' in box
+    assert 'href="../../pages/errata/orthogonality.html#erratum-orth-t1"' in box
 
 
 def test_what_differs_from_the_document_is_said(source):

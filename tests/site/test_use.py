@@ -123,7 +123,7 @@ def test_an_id_puts_its_address_on_the_clipboard(browser, server):
     permissions = ["clipboard-read", "clipboard-write"]
     with browser.new_context(permissions=permissions) as context:
         page = context.new_page()
-        page.goto(f"{server}/pages/ledger.html?verdict=still+to+come")
+        page.goto(f"{server}/pages/ledger.html?document=DEC")
         page.click("#dec-t3-1 th a")
         page.wait_for_function("document.getElementById('sb-copied').textContent")
         copied = page.evaluate("navigator.clipboard.readText()")
