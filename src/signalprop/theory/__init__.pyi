@@ -4,12 +4,31 @@ from ..limits.spectrum_maps import (
 from ..limits.spectrum_maps import (
     infinite_width_path as infinite_width_path,
 )
+from . import conditioning as conditioning
 from . import decomposed as decomposed
 from . import isometry as isometry
 from . import kernels as kernels
 from . import meanfield as meanfield
 from . import orthogonality as orthogonality
 from . import rank as rank
+from .conditioning.norm_relu import (
+    cond_equation_4_scale as cond_equation_4_scale,
+)
+from .conditioning.norm_relu import (
+    cond_equation_4_shift as cond_equation_4_shift,
+)
+from .conditioning.norm_relu import (
+    cond_norm_relu_bias as cond_norm_relu_bias,
+)
+from .conditioning.norm_relu import (
+    cond_norm_relu_length as cond_norm_relu_length,
+)
+from .conditioning.norm_relu import (
+    cond_norm_relu_length_slope as cond_norm_relu_length_slope,
+)
+from .conditioning.norm_relu import (
+    cond_norm_relu_mean as cond_norm_relu_mean,
+)
 from .decomposed.full_rank import (
     dec_corollary_4 as dec_corollary_4,
 )

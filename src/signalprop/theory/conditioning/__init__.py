@@ -1,0 +1,1 @@
+"""Statements of COND: how depth conditions the kernel matrices of random networks."""
