@@ -11,6 +11,30 @@ from . import kernels as kernels
 from . import meanfield as meanfield
 from . import orthogonality as orthogonality
 from . import rank as rank
+from .conditioning.assumptions import (
+    cond_assumption_a as cond_assumption_a,
+)
+from .conditioning.assumptions import (
+    cond_assumption_b as cond_assumption_b,
+)
+from .conditioning.coefficient import (
+    cond_mu as cond_mu,
+)
+from .conditioning.coefficient import (
+    cond_norm_relu_mu as cond_norm_relu_mu,
+)
+from .conditioning.decay import (
+    cond_b as cond_b,
+)
+from .conditioning.decay import (
+    cond_l_0 as cond_l_0,
+)
+from .conditioning.decay import (
+    cond_l_1 as cond_l_1,
+)
+from .conditioning.decay import (
+    cond_sharpest as cond_sharpest,
+)
 from .conditioning.norm_relu import (
     cond_equation_4_scale as cond_equation_4_scale,
 )
@@ -28,6 +52,18 @@ from .conditioning.norm_relu import (
 )
 from .conditioning.norm_relu import (
     cond_norm_relu_mean as cond_norm_relu_mean,
+)
+from .conditioning.top_layer import (
+    cond_corollary_4 as cond_corollary_4,
+)
+from .conditioning.top_layer import (
+    cond_corollary_4_sharper as cond_corollary_4_sharper,
+)
+from .conditioning.top_layer import (
+    cond_corollary_8 as cond_corollary_8,
+)
+from .conditioning.top_layer import (
+    cond_corollary_8_sharper as cond_corollary_8_sharper,
 )
 from .decomposed.full_rank import (
     dec_corollary_4 as dec_corollary_4,
