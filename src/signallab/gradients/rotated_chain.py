@@ -102,8 +102,8 @@ def extreme(d: int, psi: float, up: bool = False) -> Floats:
     >>> extreme(2, float(np.log(5 / 4))).round(6).tolist()
     [1.6, 0.4]
     """
-    if d < 2 or not psi > 0:
-        raise ValueError(f"d >= 2 and psi > 0 are needed, got {d} and {psi}")
+    if d < 2 or not 0 < d * psi < 700:
+        raise ValueError(f"d >= 2 and d psi in (0, 700) are needed, got d = {d}, psi = {psi}")
 
     def off(logit: float) -> float:
         # The one eigenvalue is d s, s = 1 / (1 + e^-logit): its logarithms do not cancel.

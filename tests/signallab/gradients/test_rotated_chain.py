@@ -44,7 +44,7 @@ def test_one_descent_for_each_start():
     np.testing.assert_allclose(path.gaps[:, 0], sp.isometry_gap(x))
 
 
-@given(st.integers(2, 40), st.floats(1e-6, 30), st.booleans())
+@given(st.integers(2, 40), st.floats(1e-6, 15), st.booleans())
 def test_extreme_spectra_have_their_gap(d, psi, up):
     values = lab.extreme(d, psi, up)
     assert values.sum() == pytest.approx(d)
