@@ -4,7 +4,7 @@ import torch
 
 import signalprop as sp
 from signalprop.chains import engines
-from signalprop.chains.engines import direct, draws, reduced
+from signalprop.chains.engines import choose_engine, direct, draws, reduced
 
 
 def first_product(engine, x, width, runs, law=None):
@@ -74,3 +74,16 @@ def test_draws_stop_early_without_waiting():
     layers.close()
     with pytest.raises(StopIteration):
         next(layers)
+
+
+@pytest.mark.parametrize(
+    ("law", "width", "n", "engine"),
+    [
+        (sp.gaussian(), 100, 50, "reduced"),
+        (sp.gaussian(), 100, 51, "direct"),
+        (sp.gaussian(), 1, 1, "direct"),
+        (sp.orthogonal(), 100, 10, "direct"),
+    ],
+)
+def test_the_reduced_engine_is_taken_up_to_half_as_many_samples_as_neurons(law, width, n, engine):
+    assert choose_engine("auto", law, width=width, n=n) == engine

@@ -49,7 +49,7 @@ def test_number_of_classes_in_general_position():
 def test_small_cases():
     assert gamma([[2.0], [-3.0]]) == 0.5
     assert gamma([[0.0, 0.0]]) == 1.0
-    assert gamma([[1.0, 0.0], [0.0, 0.0], [-2.0, 0.0]]) == 0.5
+    assert gamma([[1.0, 1.0], [0.0, 0.0], [-2.0, -2.0]]) == 0.5, "a zero sample is no line"
     with pytest.raises(ValueError, match="samples"):
         gamma(np.eye(3), samples=0)
     with pytest.raises(ValueError, match=r"\(n, k\)"):
