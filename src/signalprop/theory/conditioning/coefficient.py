@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.theory.conditioning.norm_relu import C, cond_equation_4_scale
+from signalprop.theory.conditioning.norm_relu import cond_equation_4_scale
 
 __all__ = ["cond_mu", "cond_norm_relu_mu"]
 
@@ -26,7 +26,7 @@ def cond_mu(slope_at_zero: Any, at_zero: Any = 0.0, at_one: Any = 1.0) -> Any:
 
 
 @on_tensors("c")
-def cond_norm_relu_mu(c: Any = C) -> Any:
+def cond_norm_relu_mu(c: Any) -> Any:
     """Return ``1 - lambda(c)^2 (1 - Phi(c))^2``, of NormReLU_c (COND Appendix C.4).
 
     Right because ``E X max(X - c, 0) = P(X > c)``, by Stein's lemma.
