@@ -180,9 +180,11 @@ def deviations(
     """Mean ``|off-diagonal entry|`` of ``X^T X / d`` by layer, linear chains that only rescale.
 
     Shape ``(runs, layers)``, layers 0, every, 2 every, ...; features have root mean square 1. The
-    chain starts from Gaussian points, or from an ``orthonormal`` batch.
+    chain starts from points with cosines of 0.9, or from an ``orthonormal`` batch.
     """
-    start = sp.inputs.with_correlation(0.0, n) if orthonormal else sp.inputs.gaussian_samples(n)
+    start = (
+        sp.inputs.with_correlation(0.0, n) if orthonormal else sp.inputs.with_correlation(0.9, n)
+    )
     path = sp.Chain(width, **PARTS["IV. rescaling"]).run(start, depth, runs, stream.child(width))
     values: Floats = path.measure(_off_diagonal, every).values
     return values
@@ -245,7 +247,7 @@ def orthonormal(
 ) -> Case:
     """The mean of ``|off-diagonal entry|`` in the second half of ``depth`` layers, and a bound.
 
-    One number a run. It begins with "Gaussian" points, or "orthonormal" ones and one layer.
+    One number a run. It begins with "correlated" points, or "orthonormal" ones and one layer.
     """
     ideal = begin == "orthonormal"
     by_depth = deviations(width, n, 1 if ideal else depth, runs, stream, orthonormal=ideal)
@@ -343,11 +345,12 @@ def _spread(h: torch.Tensor) -> torch.Tensor:
 
 def _ratio(h: torch.Tensor) -> torch.Tensor:
     lengths = h.norm(dim=-1)
-    return lengths.amax(-1) / lengths.quantile(0.5, dim=-1)
+    ratio: torch.Tensor = lengths.amax(-1) / lengths.quantile(0.5, dim=-1)
+    return ratio
 
 
 def _off_diagonal(h: torch.Tensor) -> torch.Tensor:
     n, width = h.shape[-2:]
     gram = (h @ h.mT / width).abs()
-    off: torch.Tensor = gram.sum((-2, -1)) - gram.diagonal(dim1=-2, dim2=-1).sum(-1)
+    off = gram.sum((-2, -1)) - gram.diagonal(dim1=-2, dim2=-1).sum(-1)
     return off / (n * (n - 1))

@@ -107,9 +107,9 @@ def test_the_floor_against_gaussian_rows(n):
 
 
 def test_deviations_and_their_level_against_the_floor():
-    found = lab.deviations(200, 4, 40, 30, STREAM)
-    assert found.shape == (30, 41)
-    level = found[:, 10:].mean()
+    found = lab.deviations(200, 4, 60, 30, STREAM)
+    assert found.shape == (30, 61)
+    level = found[:, 25:].mean()
     assert level == pytest.approx(np.sqrt(2 / np.pi) * lab.floor(200, 4), rel=0.1)
     ideal = lab.deviations(200, 4, 1, 500, STREAM, orthonormal=True)
     np.testing.assert_allclose(ideal[:, 0], 0, atol=1e-12)
@@ -120,7 +120,7 @@ def test_deviations_and_their_level_against_the_floor():
 
 
 def test_cases_of_the_floor():
-    deep = lab.orthonormal(60, 3, "Gaussian", 5, STREAM, depth=20)
+    deep = lab.orthonormal(60, 3, "correlated", 5, STREAM, depth=20)
     path = lab.deviations(60, 3, 20, 5, STREAM)
     np.testing.assert_allclose(deep.left, path[:, 11:].mean(axis=1))
     assert deep.right == lab.floor(60, 3)
