@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from signalprop._arrays import Floats
+from signalprop.theory import dec_invariant_radius
 
 __all__ = ["from_mean", "images", "invariant", "moment", "relations", "spread_out"]
 
@@ -32,30 +33,32 @@ def invariant(n: int) -> Floats:
 
 
 def spread_out(
-    n: int, spread: float, rng: np.random.Generator, dimensions: int, stretch: float = 1.0
+    n: int,
+    spread: float,
+    rng: np.random.Generator,
+    dimensions: int,
+    radius: float | None = None,
 ) -> Floats:
     """Return ``(n, dimensions)``: :func:`invariant` with a cluster of Gaussian shape.
 
     The farthest point of the cluster is ``spread`` away from the centre of the cluster, which stays
-    where it was. The odd point is moved along the line from the centre through it until R is
-    ``stretch`` times that of the invariant representation. In one dimension all lie on that line.
+    where it was. The odd point lies in its old direction from that centre, at the distance
+    ``radius``, by default the old one. In one dimension the centre is the origin.
 
-    >>> x = spread_out(5, 0.01, np.random.default_rng(0), 3, stretch=2.0)
+    >>> x = spread_out(5, 0.01, np.random.default_rng(0), 3, radius=2.0)
     >>> centre = x[1:].mean(axis=0)
     >>> float(np.linalg.norm(x[1:] - centre, axis=1).max().round(12))
     0.01
     """
     away = rng.normal(size=(n - 1, dimensions))
     away -= away.mean(axis=0)
-    base = invariant(n)
-    line = base[0] - base[1]
+    odd, centre = invariant(n)[:2] if dimensions > 1 else np.array([[1.0], [0.0]])
+    line = (odd - centre) / np.linalg.norm(odd - centre)
     x = np.zeros((n, dimensions))
-    if dimensions == 1:
-        x[0] = stretch * np.linalg.norm(line)
-    else:
-        x[:, :2] = base
-        x[0, :2] = base[1] + stretch * line
-    x[1:] += spread * away / np.linalg.norm(away, axis=1).max()
+    x[:, : len(centre)] = centre
+    x[0, : len(centre)] += line * (dec_invariant_radius(n) if radius is None else radius)
+    if n > 2:  # one point alone has no spread
+        x[1:] += spread * away / np.linalg.norm(away, axis=1).max()
     return x
 
 
