@@ -35,6 +35,12 @@ from .conditioning.decay import (
 from .conditioning.decay import (
     cond_sharpest as cond_sharpest,
 )
+from .conditioning.norm_convergence import (
+    cond_theorem_37 as cond_theorem_37,
+)
+from .conditioning.norm_convergence import (
+    cond_theorem_37_alpha as cond_theorem_37_alpha,
+)
 from .conditioning.norm_relu import (
     cond_equation_4_scale as cond_equation_4_scale,
 )
