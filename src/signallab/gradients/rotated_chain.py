@@ -122,11 +122,15 @@ def extreme(d: int, psi: float, up: bool = False) -> Floats:
 def with_spectrum(eigenvalues: Any, stream: Stream) -> Floats:
     """Return ``X`` ``(d, d)`` with these eigenvalues of ``X X^T`` and Haar singular vectors.
 
+    Eigenvalues below 1e-20 of the largest would drown in the rounding of X.
+
     >>> x = with_spectrum([1.5, 0.5], Stream(0))
     >>> np.linalg.eigvalsh(x @ x.T).round(12).tolist()
     [0.5, 1.5]
     """
     values = np.asarray(eigenvalues, dtype=float)
+    if not values.min() > 1e-20 * values.max():
+        raise ValueError(f"eigenvalues must exceed 1e-20 of the largest, got {values.min():.2g}")
     u, v = haar(len(values), 2, stream.child("singular vectors"))
     x: Floats = u * np.sqrt(values) @ v
     return x

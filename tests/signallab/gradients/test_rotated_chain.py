@@ -63,6 +63,8 @@ def test_extreme_spectra_are_extreme():
 def test_bad_input():
     with pytest.raises(ValueError, match="psi"):
         lab.extreme(3, 0.0)
+    with pytest.raises(ValueError, match="eigenvalues"):
+        lab.with_spectrum([2.0, 1e-21], Stream(0))
 
 
 def test_with_spectrum():
