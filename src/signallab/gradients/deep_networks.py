@@ -8,7 +8,8 @@ draw of weights serves all depths. Double precision: exploding gradients leave t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -22,14 +23,20 @@ __all__ = [
     "CLASSES",
     "NORMS",
     "Network",
+    "Setting",
     "Weights",
     "draw",
+    "gaps",
     "images",
     "log_gradients",
+    "over_runs",
+    "shaped",
+    "slopes",
     "states",
 ]
 
 CLASSES = 10
+Key = TypeVar("Key")
 
 #: The activations of the document, by name.
 ACTIVATIONS: Mapping[str, sp.Activation] = {
@@ -52,6 +59,17 @@ class Network:
     activation: str = "identity"
     gain: Callable[[int], float] = lambda layer: 1.0
     norm: str = "standard"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A batch ``(n, features)`` with labels ``(n,)``, and random networks of one width for it."""
+
+    x: torch.Tensor = field(repr=False)
+    labels: torch.Tensor = field(repr=False)
+    width: int
+    runs: int
+    stream: Stream
 
 
 @dataclass(frozen=True)
@@ -140,3 +158,59 @@ def log_gradients(
         found = torch.autograd.grad(loss, wanted, retain_graph=row + 1 < len(depths))
         logs[row, reached] = [float(gradient.norm().log()) for gradient in found]
     return logs
+
+
+def over_runs(
+    setting: Setting,
+    networks: Mapping[Key, Network],
+    depths: Sequence[int],
+    layers: Sequence[int],
+) -> dict[Key, Floats]:
+    """Return :func:`log_gradients` of each network, ``(runs, depths, layers)``, by its key.
+
+    All networks of a run have the same weights.
+    """
+    logs: dict[Key, list[Floats]] = {key: [] for key in networks}
+    for run in range(setting.runs):
+        inputs = setting.x.shape[1]
+        weights = draw(setting.stream, run, max(depths), setting.width, inputs)
+        for key, network in networks.items():
+            found = log_gradients(network, weights, setting.x, setting.labels, depths, layers)
+            logs[key].append(found)
+    return {key: np.array(each) for key, each in logs.items()}
+
+
+def gaps(
+    setting: Setting, networks: Mapping[Key, Network], depths: Sequence[int]
+) -> dict[Key, Floats]:
+    """Return the isometry gap of the samples after each depth, ``(runs, depths)``, by key.
+
+    Infinite where samples are linearly dependent. Weights as in :func:`over_runs`.
+    """
+    found: dict[Key, list[list[float]]] = {key: [] for key in networks}
+    for run in range(setting.runs):
+        inputs = setting.x.shape[1]
+        weights = draw(setting.stream, run, max(depths), setting.width, inputs)
+        for key, network in networks.items():
+            ends = states(network, weights.hidden, setting.x, depths)
+            found[key].append([float(sp.isometry_gap(end)) for end in ends])
+    return {key: np.array(each) for key, each in found.items()}
+
+
+def shaped(exponent: float) -> Callable[[int], float]:
+    """Return the gains ``(l + 1)^-exponent`` of layers l = 0, 1, ... (GRAD, Section C.5).
+
+    >>> shaped(0.5)(3)
+    0.5
+    """
+    return lambda layer: float((layer + 1) ** -exponent)
+
+
+def slopes(depths: Sequence[int], logs: Floats) -> Floats:
+    """Return the growth per layer ``(runs,)`` of ``logs`` ``(runs, depths)``, by least squares.
+
+    >>> slopes([1, 2, 4], np.array([[1.0, 3.0, 7.0]])).round(12)
+    array([2.])
+    """
+    lines: Floats = np.polyfit(depths, logs.T, 1)[0]
+    return lines

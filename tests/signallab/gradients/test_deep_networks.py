@@ -103,3 +103,36 @@ def test_images_are_standardized_by_the_moments_of_all(monkeypatch):
     np.testing.assert_allclose(x.numpy(), expected.reshape(4, -1), atol=1e-5)
     assert x.dtype == torch.float64
     assert labels.tolist() == [0, 1, 2, 3]
+
+
+@pytest.fixture(scope="module")
+def setting(batch):
+    x = batch[0][:6]
+    return lab.Setting(x, batch[1][:6], width=6, runs=3, stream=Stream(4))
+
+
+def test_runs_are_single_networks_and_share_weights(setting):
+    networks = {"a": SHAPED, "b": lab.Network("sin")}
+    found = lab.over_runs(setting, networks, [2, 4], [0, 1])
+    assert found["a"].shape == (3, 2, 2)
+    weights = lab.draw(setting.stream, 2, 4, 6, 9)
+    for key, network in networks.items():
+        alone = lab.log_gradients(network, weights, setting.x, setting.labels, [2, 4], [0, 1])
+        np.testing.assert_allclose(found[key][2], alone)
+
+
+def test_gaps_are_those_of_the_samples_and_infinite_where_centering_takes_a_dimension(setting):
+    networks = {norm: lab.Network("identity", norm=norm) for norm in lab.NORMS}
+    found = lab.gaps(setting, networks, [1, 3])
+    assert np.isinf(found["standard"]).all()
+    weights = lab.draw(setting.stream, 1, 3, 6, 9)
+    x = by_hand(networks["simplified"], weights.hidden, setting.x.numpy().T)
+    eigenvalues = np.linalg.eigvalsh(x.T @ x)
+    expected = np.log(eigenvalues.mean()) - np.log(eigenvalues).mean()
+    assert found["simplified"][1, 1] == pytest.approx(expected)
+
+
+def test_slopes_are_growth_per_layer_and_gains_fade(setting):
+    logs = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 3.0]])
+    np.testing.assert_allclose(lab.slopes([10, 20, 40], logs), [0.1, 0.0], atol=1e-12)
+    assert [lab.shaped(0.5)(layer) for layer in (0, 3, 8)] == pytest.approx([1, 1 / 2, 1 / 3])
