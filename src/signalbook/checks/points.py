@@ -58,7 +58,7 @@ def at_most_one(statement: Statement, *, over: Iterable[Point], modelled: bool =
         error=sum(entry.error for entry in found) if modelled else None,
         escape=_doubt(found) if modelled else None,
         failing=bad,
-        witness=lambda point: _witness(statement, point, found_false_by=_inequality),
+        witness=lambda point: _witness(statement, point, found_false_by=_inequality, worst=_over),
     )
 
 
@@ -90,7 +90,10 @@ def equal(statement: Statement, *, over: Iterable[Point], tolerance: float, beca
         {"off": show(off[at], 2), "count": show(len(points)), "failures": show(len(bad))},
         failing=bad,
         witness=lambda point: _witness(
-            statement, point, found_false_by=lambda case: _Found(_difference(case) / tolerance)
+            statement,
+            point,
+            found_false_by=lambda case: _Found(of_allowed(_difference(case), tolerance)),
+            worst=lambda left, right: np.abs(left - right),
         ),
     )
 
@@ -111,7 +114,7 @@ def some_point(statement: Statement, *, over: Iterable[Point]) -> Check:
         lambda other: some_point(other, over=points),
         {"least": show(ratios[at], 3), "count": show(len(points))},
         failing=(points[at],) if ratios[at] > 1 + ROUNDING else (),
-        witness=lambda point: _witness(statement, point, found_false_by=_inequality),
+        witness=lambda point: _witness(statement, point, found_false_by=_inequality, worst=_over),
     )
 
 
@@ -182,17 +185,22 @@ def _difference(case: Case) -> float:
 
 
 def _witness(
-    statement: Statement, point: Point, *, found_false_by: Callable[[Case], _Found]
+    statement: Statement,
+    point: Point,
+    *,
+    found_false_by: Callable[[Case], _Found],
+    worst: Callable[[Any, Any], Any],
 ) -> Witness:
-    """Evaluate a failing point again, on its own."""
+    """Evaluate a failing point again, on its own; of arrays, show the entry that is ``worst``."""
     case = statement(**point)
     found = found_false_by(case)
     if found.ratio <= 1:
         raise AssertionError(f"the statement holds at its counterexample {dict(point)}")
     left, right = numbers_of(case.left, "left"), numbers_of(case.right, "right")
     if left.ndim and right.ndim:
-        worst = np.unravel_index(int(np.argmax(np.abs(left - right))), left.shape)
-        left, right = left[worst], right[worst]
+        left, right = np.broadcast_arrays(left, right)
+        place = np.unravel_index(int(np.argmax(worst(left, right))), left.shape)
+        left, right = left[place], right[place]
     return Witness(
         case.words or show(dict(point)),
         float(np.mean(left)),

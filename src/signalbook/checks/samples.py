@@ -167,9 +167,8 @@ def share(events: Any, *, at_least: float | None = None, at_most: float | None =
     if at_least is not None and sides[0] > 1:
         escape = float(stats.binom.sf(_hits_allowed(count, at_least), count, hits / count))
     elif at_most is not None and sides[1] > 1:
-        escape = float(
-            stats.binom.cdf(count - _hits_allowed(count, 1 - at_most), count, hits / count)
-        )
+        missed = count - _hits_allowed(count, 1 - at_most)  # rejected from so many hits on
+        escape = float(stats.binom.cdf(missed - 1, count, hits / count))
     told = " and ".join(
         f"{n.replace('_', ' ')} {show(v)}" for n, v in limits.items() if v is not None
     )
@@ -238,7 +237,8 @@ def _step(first: Any, second: Any, by: float) -> _Step:
         parts = np.array([stats.sem(first) ** 2, stats.sem(second) ** 2])
         spread = float(np.sqrt(parts.sum()))
         freedom = float(parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum())
-    return _Step(mean, mean / spread if spread else np.sign(mean) * np.inf, freedom)
+    certain = np.sign(mean) * np.inf if mean else 0.0  # where nothing varies
+    return _Step(mean, mean / spread if spread else certain, freedom)
 
 
 def _law(p_value: float, rival: Callable[[Any], Check]) -> Check:

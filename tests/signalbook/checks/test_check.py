@@ -66,3 +66,17 @@ def test_the_true_statement_passes_and_its_rival_does_not(check, rival):
 def test_nan_decides_nothing(bad):
     with pytest.raises(ValueError, match="must hold numbers and no NaN"):
         checks.at_most_one(lambda: Case(bad, 1.0), over=[{}])
+
+
+@pytest.mark.parametrize(
+    ("value", "allowed", "share"),
+    [(3.0, 2.0, 1.5), (-3.0, 2.0, -1.5), (0.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (1.0, 0.0, math.inf)],
+)
+def test_a_share_of_what_is_allowed_where_nothing_is(value, allowed, share):
+    assert checks.check.of_allowed(value, allowed) == share
+
+
+def test_one_is_passed_and_more_is_not():
+    for worst, passed in ((1.0, True), (math.nextafter(1, 2), False)):
+        check = checks.Check("bound", worst, "", lambda other: None)
+        assert check.passed == passed

@@ -1,9 +1,12 @@
 """Inequalities and equations at points: what is compared, and what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from signalbook import checks
 from signallab.case import Case
@@ -45,6 +48,8 @@ def test_a_bound_is_what_it_says_also_where_sides_are_not_positive(pairs):
 def test_entries_of_arrays_are_compared_one_by_one():
     both = checks.at_most_one(lambda: Case([1.0, 2.0], [3.0, 1.0]), over=[{}])
     assert both.worst == 2.0
+    witness = both.witness(both.failing[0])
+    assert (witness.left, witness.right) == (2.0, 1.0), "not 1 and 3, which differ by more"
 
 
 def test_a_random_left_side_needs_its_interval_below():
@@ -65,3 +70,102 @@ def test_an_interval_that_reaches_beyond_a_bound_refutes_nothing():
     assert near.escape > 0.5
     assert not clear.passed
     assert clear.escape < checks.LEVEL
+
+
+def test_what_is_told_of_a_bound():
+    check = checks.at_most_one(lambda n: Case(n, 12.0, {"n > 0": n > 0}), over=POINTS)
+    assert check.worst == pytest.approx(5 / 12)
+    assert check.numbers == {"room": "2.4", "largest": "0.417", "count": "3", "failures": "0"}
+    assert (check.error, check.escape) == (0, 1), "nothing random: it always passes"
+    other = check.rival(lambda n: Case(n, 1.6, {"n > 0": n > 0}))
+    assert other.worst == pytest.approx(5 / 1.6)
+    assert (other.numbers["failures"], other.escape) == ("2", 0)
+    assert other.failing == ({"n": 2}, {"n": 5})
+    witness = other.witness({"n": 5})
+    assert (witness.left, witness.right, witness.hypotheses) == (5, 1.6, ("n > 0",))
+    assert witness.p_value is None
+
+
+@pytest.mark.parametrize("check", [checks.at_most_one, checks.some_point])
+def test_rounding_is_no_excess(check):
+    for excess, passed in ((5e-10, True), (5e-9, False)):
+        found = check(lambda e=excess: Case(1 + e, 1.0), over=[{}])
+        assert found.passed == passed
+        assert bool(found.failing) != passed
+    assert check(lambda: Case(0.8, 1.0), over=[{}]).worst == 0.8
+
+
+def test_no_excess_where_the_right_side_is_not_positive():
+    """Then left / right says nothing: the excess is taken relative to the larger side."""
+    for left, right, worst in (
+        (-2.0, -1.0, 0.5),
+        (-1.0, -2.0, 1.5),
+        (0.0, 0.0, 1.0),
+        (3, -1, 7 / 3),
+    ):
+        found = checks.at_most_one(lambda left=left, right=right: Case(left, right), over=[{}])
+        assert found.worst == pytest.approx(worst)
+
+
+def test_a_bound_on_a_mean_errs_as_students_interval_does():
+    runs = np.random.default_rng(1).normal(1, 1, 50)
+    standard, freedom = runs.std(ddof=1) / math.sqrt(50), 49
+    quantile = stats.t.isf(checks.LEVEL, freedom)
+    for bound in (1.9, 3.0):
+        check = checks.at_most_one(lambda b=bound: Case(runs, b), over=[{}])
+        assert check.worst == pytest.approx((runs.mean() + quantile * standard) / bound)
+        margin = (bound - runs.mean()) / standard
+        assert check.error == pytest.approx(stats.t.sf(margin - quantile, freedom))
+    near, low = (check.rival(lambda b=b: Case(runs, b)) for b in (1.2, 0.2))
+    assert near.error == low.error == checks.LEVEL
+    by_test = stats.ttest_1samp(runs, 0.2, alternative="greater").pvalue
+    assert low.escape == pytest.approx(by_test)
+    assert low.witness(low.failing[0]).p_value == pytest.approx(by_test)
+    twice = checks.at_most_one(lambda b: Case(runs, b), over=[{"b": 0.2}, {"b": 9.0}])
+    assert twice.escape == pytest.approx(2 * by_test), "any of two points may have been luck"
+    same = checks.at_most_one(lambda: Case(np.ones(5), 2.0), over=[{}])
+    assert (same.worst, same.error, same.escape) == (0.5, 0, 1)
+
+
+def test_runs_without_a_model_claim_no_chances():
+    check = checks.at_most_one(squares, over=POINTS, modelled=False)
+    assert check.error is check.escape is None
+
+
+def test_a_difference_is_relative_to_the_larger_side():
+    def worst(left, right):
+        both = checks.equal(lambda: Case(left, right), over=[{}], tolerance=0.1, because="round")
+        assert both.numbers["count"] == "1"
+        return both.worst
+
+    assert worst(1.0, 1.05) == pytest.approx(0.05 / 1.05 / 0.1)
+    assert worst(-1.05, -1.0) == pytest.approx(0.05 / 1.05 / 0.1)
+    assert worst([1e-3, 2.0], [2e-3, 2.0]) == pytest.approx(1e-3 / 2 / 0.1)
+    assert worst([0.0, 0.0], [1.0, 1e-3]) == pytest.approx(10)
+    assert worst([1.0, 1e-3], [0.0, 0.0]) == pytest.approx(10)
+    assert worst([0.0, 0.0], 0.0) == 0
+
+
+def test_a_failing_equation_says_where_and_by_how_much():
+    check = checks.equal(squares, over=POINTS, tolerance=1e-3, because="digits")
+    other = check.rival(lambda n: squares(n, factor=1.0 if n < 5 else 1.1))
+    assert other.failing == ({"n": 5},)
+    assert other.numbers == {"off": "0.091", "count": "3", "failures": "1"}
+    witness = other.witness({"n": 5})
+    assert (witness.left, witness.right) == (25, pytest.approx(27.5))
+    with pytest.raises(AssertionError, match="holds at its counterexample"):
+        other.witness({"n": 2})
+    exact = checks.equal(lambda: Case(1.0, 1.0), over=[{}], tolerance=0.0, because="whole numbers")
+    assert exact.passed
+    assert not exact.rival(lambda: Case(1.0, 1 + 1e-15)).passed
+
+
+def test_existence_is_judged_at_the_best_point():
+    check = checks.some_point(lambda n: Case(n, 1.5), over=POINTS)
+    assert check.passed
+    assert check.worst == pytest.approx(2 / 3)
+    assert check.numbers == {"least": "0.667", "count": "3"}
+    other = check.rival(lambda n: Case(n, 0.5))
+    assert other.worst == 2
+    assert other.failing == ({"n": 1},)
+    assert other.witness({"n": 1}).left == 1

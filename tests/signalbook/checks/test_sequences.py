@@ -42,3 +42,20 @@ def test_a_failing_limit_says_where_the_terms_go():
 def test_what_has_no_limit_is_refused(values, ratio, told):
     with pytest.raises(ValueError, match=told):
         checks.approaches(values, 0.0, ratio=ratio)
+
+
+def test_what_is_told_of_a_limit():
+    check = checks.approaches([2.0, 1.5, 1.25, 1.126], 1.0, ratio=2)
+    before, last = 1.25 + (1.25 - 1.5), 1.126 + (1.126 - 1.25)
+    assert check.numbers == {"last": "1.126", "measured": "1.002", "off": "0.002"}
+    assert check.worst == pytest.approx(abs(last - 1) / (abs(last - before) + 1e-9))
+    assert check.failing == ()
+
+
+def test_an_exact_sequence_leaves_room_for_rounding_alone():
+    exact = [5 + 2.0**-k for k in range(6)]
+    check = checks.approaches(exact, 5.0, ratio=2)
+    assert check.passed
+    assert check.rival(5 + 4e-9).passed
+    assert not check.rival(5 + 6e-9).passed
+    assert checks.approaches(exact[:3], 5.0, ratio=2).passed, "three terms are enough"

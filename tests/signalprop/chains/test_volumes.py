@@ -31,6 +31,8 @@ def test_identity_before_the_first_layer():
 def test_orthogonal_weights_keep_all_volumes():
     volumes = sp.log_volumes(4, 50, runs=2, weights="orthogonal").values
     assert np.allclose(volumes, np.log([4, 6]), atol=1e-12)
+    assert volumes.shape == (2, 51, 2)
+    assert sp.log_volumes(4, 50).layers.tolist() == list(range(51))
 
 
 def test_areas_of_two_dimensions_are_determinants():

@@ -256,3 +256,11 @@ def test_maps_that_leave_the_interval_or_attract_twice_are_refused():
     assert k(-0.3) < -0.3
     with pytest.raises(ValueError, match="attracting fixed points on both sides of 0"):
         k.fixed_point()
+
+
+def test_leaps_go_on_at_the_rate_where_distances_are_tiny():
+    k = KernelMap.from_series([0.0, 0.5, 0.0, 0.5])
+    starts = np.array([-1e-60, 0.3, 1e-45])
+    exact = k.approach(starts, 200, layers=[200])[..., 0]
+    assert exact[0] == pytest.approx(1e-60 * 0.5**200, rel=1e-10)
+    np.testing.assert_allclose(k.leap(starts, 200), exact, rtol=1e-10)

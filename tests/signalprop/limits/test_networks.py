@@ -140,6 +140,8 @@ def test_bad_input_is_refused():
         nngp(np.ones((2, 3)), A.relu, 1)
     with pytest.raises(ValueError, match="inner products"):
         nngp([[1.0, 2.0], [2.0, 1.0]], A.relu, 1)
+    with pytest.raises(ValueError, match="inner products"):
+        nngp([[1e-3, 2e-3], [2e-3, 1e-3]], A.relu, 1)
     with pytest.raises(ValueError, match="symmetric"):
         ntk([[1.0, 0.5], [0.1, 1.0]], A.relu, 1)
     with pytest.raises(ValueError, match="depth must be at least 0"):

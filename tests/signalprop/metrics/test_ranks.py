@@ -52,6 +52,14 @@ def test_ties_count(seed):
     assert soft_rank(q @ np.diag(np.sqrt(8 * values)) @ v, 0.5) == 5
 
 
+@pytest.mark.parametrize("n", [1, 60, 300])
+def test_ties_count_in_large_batches(n):
+    """All eigenvalues of M are 1 up to rounding, which grows with the size."""
+    q = np.linalg.qr(np.random.default_rng(n).standard_normal((n, n)))[0]
+    assert soft_rank(np.sqrt(n) * q, 1.0) == n
+    assert soft_rank(np.sqrt(n) * q, 1 + 1e-6) == 0
+
+
 def test_rank_of_constructed_matrices():
     generator = np.random.default_rng(0)
     for k in range(6):
