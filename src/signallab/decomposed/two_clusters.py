@@ -31,9 +31,9 @@ __all__ = [
     "domination",
     "equation_39",
     "equation_59",
+    "evolution",
     "extremes",
     "far_end",
-    "figure_7",
     "layers_until",
     "left_first",
     "merging",
@@ -106,31 +106,31 @@ def branches(zero: int, positive: int, depth: int, *, before: bool = False) -> C
     return Case(np.array(left), np.array(right, dtype=float), words=f"({zero}, {positive})")
 
 
-def figure_7() -> pd.DataFrame:
-    """The rows of DEC's Fig. 7, composition (2, 3) at height 1: two layers, a line a cluster.
+def evolution(row: Sequence[int]) -> pd.DataFrame:
+    """Two layers below a row, as DEC's Fig. 7 and 8 draw them: a line for each cluster.
 
-    >>> figure_7().query("layer == 1")["height"].tolist()
+    >>> evolution([0, 0, 1, 1, 1]).query("layer == 1")["height"].tolist()
     [0.0, 0.4, 0.0, 0.6]
     """
-    rows: dict[str, Row] = {"": (Fraction(0),) * 2 + (Fraction(1),) * 3}
+    rows: dict[str, Row] = {"": tuple(Fraction(value) for value in row)}
     found = []
     for layer in range(3):
-        for path, row in rows.items():
-            for height in sorted(set(row)):
-                points = [i + 1 for i, value in enumerate(row) if value == height]
+        for path, values in rows.items():
+            for height in sorted(set(values)):
+                points = [i + 1 for i, value in enumerate(values) if value == height]
                 found.append(
                     {
                         "layer": layer,
                         "transformations": path,
                         "height": float(height),
                         "points": " ".join(map(str, points)),
-                        "mean": float(sum(row) / len(row)),
+                        "mean": float(sum(values) / len(values)),
                     }
                 )
         rows = {
             path + sign: child
-            for path, row in rows.items()
-            for sign, child in zip("+-", children(row), strict=True)
+            for path, values in rows.items()
+            for sign, child in zip("+-", children(values), strict=True)
         }
     return pd.DataFrame(found)
 

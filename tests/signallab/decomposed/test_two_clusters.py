@@ -44,8 +44,8 @@ def test_branches_against_every_sequence_of_signs(zero, positive):
     assert not np.allclose(lab.branches(zero, positive, 4, before=True).right, case.left)
 
 
-def test_figure_7_is_the_tree_of_two_layers():
-    rows = lab.figure_7()
+def test_evolution_is_the_tree_of_two_layers():
+    rows = lab.evolution([0, 0, 1, 1, 1])
     last = rows[rows.layer == 2]
     tops = last.groupby("transformations", sort=False)["height"].max().tolist()
     np.testing.assert_allclose(tops, [0.16, 0.24, 0.36, 0.24])
