@@ -71,6 +71,21 @@ from .conditioning.top_layer import (
 from .conditioning.top_layer import (
     cond_corollary_8_sharper as cond_corollary_8_sharper,
 )
+from .conditioning.unequal_norms import (
+    cond_lemma_41 as cond_lemma_41,
+)
+from .conditioning.unequal_norms import (
+    cond_lemma_41_sharper as cond_lemma_41_sharper,
+)
+from .conditioning.unequal_norms import (
+    cond_theorem_42 as cond_theorem_42,
+)
+from .conditioning.unequal_norms import (
+    cond_theorem_42_depth as cond_theorem_42_depth,
+)
+from .conditioning.unequal_norms import (
+    cond_theorem_42_sharper as cond_theorem_42_sharper,
+)
 from .decomposed.full_rank import (
     dec_corollary_4 as dec_corollary_4,
 )
