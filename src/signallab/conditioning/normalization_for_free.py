@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -73,10 +73,10 @@ def network(
     np.float64(0.0)
     """
     features, v = _top(phi, setting, norm, stream, eps)
-    result = features @ v
+    column: Any = (features @ v)[:, None]
     if norm == "batch, output too":
-        result = np.asarray(batch_norm(result[:, None], eps=eps))[:, 0]
-    return np.asarray(result)
+        column = batch_norm(column, eps=eps)
+    return np.asarray(column)[:, 0]
 
 
 def _top(
