@@ -33,6 +33,7 @@ __all__ = [
     "corollary_4",
     "corollary_8",
     "curves",
+    "first_words",
     "implies",
     "lemma_23",
     "power_series",
@@ -135,6 +136,34 @@ def corollary_4(
     else:
         bound = theory.cond_corollary_4(np.array(layers, dtype=float) + ahead, n, delta, mu)
     return _worst(_excess(inputs, activation, layers), bound, layers, f"{activation}, {inputs}")
+
+
+def first_words(inputs: str, shown: int) -> pd.DataFrame:
+    """Return where Corollary 4 begins to speak, what it says there, and what is true.
+
+    Beside it what is true after ``shown`` layers.
+
+    >>> first_words("2 inputs of cosine 0.9", 1).iloc[0, 1:5].round(4).tolist()
+    [5.0, 0.0711, 1.0, 4.0]
+    """
+    gram = INPUTS[inputs]
+    n, delta = len(gram), float(theory.cond_assumption_a(gram))
+    rows = []
+    for name in ACTIVATIONS:
+        mu = _mu(name)
+        first = int(theory.cond_l_1(n, delta, mu))
+        early, there = _excess(inputs, name, (min(shown, first), max(shown, first)))
+        rows.append(
+            {
+                "activation": name,
+                "L₁": first,
+                "κ − 1 after L₁": float(there if first >= shown else early),
+                "by the proof": float(theory.cond_corollary_4_sharper(first, n, delta, mu)),
+                "as printed": float(theory.cond_corollary_4(first, n, delta, mu)),
+                f"κ − 1 after {shown}": float(early if first >= shown else there),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def constants(n: int, delta: float, mu: float, *, factor: float = 1.0) -> Case:

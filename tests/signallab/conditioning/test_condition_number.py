@@ -57,6 +57,22 @@ def test_corollary_4():
     assert case.left < case.right
 
 
+def test_first_words():
+    rows = lab.first_words("10 inputs of cosine 0.9", 32).set_index("activation")
+    curve = lab.curves("10 inputs of cosine 0.9", "ReLU", 40)
+    first = rows.loc["ReLU", "L₁"]
+    assert first == np.flatnonzero(np.isfinite(curve["Corollary 4"]))[0]
+    assert rows.loc["ReLU", "κ − 1 after L₁"] == pytest.approx(curve["truth"][first], rel=1e-9)
+    assert rows.loc["ReLU", "κ − 1 after 32"] == pytest.approx(curve["truth"][32], rel=1e-9)
+    proof = curve["what its proof gives"][first]
+    assert rows.loc["ReLU", "by the proof"] == pytest.approx(proof, rel=1e-9)
+    assert rows.loc["ReLU", "as printed"] == pytest.approx(20)
+    curve = lab.curves("10 inputs of cosine 0.9", "tanh", 120)
+    first = rows.loc["tanh", "L₁"]
+    assert rows.loc["tanh", "κ − 1 after L₁"] == pytest.approx(curve["truth"][first], rel=1e-9)
+    assert rows.loc["tanh", "κ − 1 after 32"] == pytest.approx(curve["truth"][32], rel=1e-9)
+
+
 def test_constants():
     case = lab.constants(10, 0.1, 1.0, factor=2)
     assert case.left == 20
