@@ -1,0 +1,420 @@
+"""Gradients that do not grow with depth: GRAD Theorem 6.5, Figures 6.2 and 6.3, Lemma C.12.
+
+Networks are those of :mod:`~signallab.gradients.deep_networks` with the norm of Eq. 6.4 and no
+activation; there a batch ``X_0`` is ``(n, features)``, with a row a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sympy import Matrix
+
+import signalprop as sp
+from signallab.case import Case
+from signallab.gradients.deep_networks import (
+    Network,
+    Setting,
+    Weights,
+    draw,
+    log_gradients,
+    slopes,
+    states,
+)
+from signallab.gradients.expected_isometry import gap, unit_rows
+from signallab.gradients.rotated_chain import Descent, descent, extreme, with_spectrum
+from signalprop._arrays import Floats
+from signalprop.random import Stream
+
+__all__ = [
+    "NETWORK",
+    "by_chain_rule",
+    "chain",
+    "descents",
+    "first_gradients",
+    "gaussian_batch",
+    "gradients_near_degeneracy",
+    "isometry_exactly",
+    "log_norms",
+    "nearly_repeated",
+    "networks",
+    "pathwise_total",
+    "printed_bound",
+    "printed_total",
+    "repeated_columns",
+    "sharper_bound",
+    "sharper_total",
+    "slow_total",
+    "table_of_shapes",
+    "table_of_sums",
+    "theorem",
+    "tidy",
+    "total",
+]
+
+Point = dict[str, Any]
+
+#: The network of the theory: batch normalization without mean, and no activation.
+NETWORK = Network(norm="simplified")
+
+
+def printed_bound(d: int, psi: float) -> float:
+    """GRAD Theorem 6.5 with C = 1: ``d^5 (psi^3 + 1)``.
+
+    >>> printed_bound(2, 1.0)
+    64.0
+    """
+    return d**5 * (psi**3 + 1)
+
+
+def printed_total(d: int, psi: float, depth: int) -> float:
+    """GRAD Lemma C.12: ``C d^5 (psi^3 + 1 - exp(-L / (32 d^4)))`` with C = 8704.
+
+    This is what the constants of the proof give: (C.94) has ``512 d^4 psi^2 (1 + d psi)`` for ``d
+    psi > 1/16``, where the bracket is at most ``17 d psi``.
+
+    >>> printed_total(2, 1.0, 0)
+    278528.0
+    """
+    return float(8704 * d**5 * (psi**3 - np.expm1(-depth / (32 * d**4))))
+
+
+def sharper_total(d: int, psi: float) -> float:
+    """Return ``d psi (1 + sqrt(40 (d + 2))) / 2 + 3 (d + 2) / 4``, a bound on the same sum.
+
+    Why it is right: let m be the least squared length of a row of ``H_k``, ``u = -log m`` and
+    ``g = m - 1 - log m``. The gap falls by the mean of ``a^2 - 1 - log a^2`` over the rows, so the
+    g of all layers sum to ``d psi`` at most, whatever the rotations. As ``u <= g + sqrt(2 g)``, the
+    first S layers have ``sum u <= d psi + sqrt(2 S d psi)`` (Cauchy and Schwarz), with
+    ``E S <= 20 d (d + 2) psi``. After that ``u / 2 <= sqrt(d psi_k)``, and these sum to
+    ``3 (d + 2) / 4`` on average. The log norm of a layer is u / 2.
+
+    >>> sharper_total(2, 0.0)
+    3.0
+    """
+    return float(d * psi * (1 + np.sqrt(40 * (d + 2))) / 2 + 0.75 * (d + 2))
+
+
+def sharper_bound(d: int, psi: float) -> float:
+    """Return a bound on ``E log |dLoss / dW_l|`` for the mean cross entropy: `sharper_total` more.
+
+    The gradient in the logits is at most ``sqrt(2 / n)`` long, and ``X_l``, normalized, has norm
+    ``sqrt d`` at most. For ``l = 0`` scale ``X_0`` to ``tr X_0 X_0^T = d``: it changes nothing.
+
+    >>> round(sharper_bound(2, 0.0) - sharper_total(2, 0.0), 6)  # log sqrt 2
+    0.346574
+    """
+    return float(np.log(2) / 2 + sharper_total(d, psi))
+
+
+def pathwise_total(d: int, psi: float, depth: int) -> float:
+    """Return ``(d psi + sqrt(2 L d psi)) / 2``: a bound on the sum for all rotations whatsoever.
+
+    >>> pathwise_total(2, 1.0, 4)
+    3.0
+    """
+    return float((d * psi + np.sqrt(2 * depth * d * psi)) / 2)
+
+
+def slow_total(psi: float, depth: int) -> float:
+    """Return the sum of log norms in the plane for rotations that spend the gap evenly.
+
+    Why it is right: with squared lengths ``1 ± e`` the gap falls by ``-log(1 - e^2) / 2``, and the
+    log norm is ``-log(1 - e) / 2``; any e up to the correlation of the rows can be had.
+
+    >>> bool(slow_total(1.0, 400) / slow_total(1.0, 100) > 1.9)
+    True
+    """
+    e = np.sqrt(-np.expm1(-2 * psi / depth))
+    return float(-depth * np.log1p(-e) / 2)
+
+
+def total(
+    path: Descent, depth: int, bound: Callable[[int, float, int], float], words: str = ""
+) -> Case:
+    """GRAD Lemma C.12: ``sum_{k=1}^L log |J_BN(H_k)|``, one number a run, and a bound on its mean.
+
+    >>> path = Descent(np.ones((2, 4)), np.log(np.full((2, 3, 2), 0.5)))
+    >>> total(path, 2, lambda d, psi, depth: 9.0).left.round(3).tolist()
+    [1.386, 1.386]
+    """
+    d, psi = path.log_lengths.shape[-1], float(path.gaps[0, 0])
+    sums = path.log_norms[:, 1 : depth + 1].sum(axis=1)
+    return Case(sums, bound(d, psi, depth), words=f"{words}, L = {depth}")
+
+
+def descents(sizes: Sequence[int], runs: int, stream: Stream) -> Iterator[Point]:
+    """Return points for :func:`total`: chains from Gaussian and from nearly degenerate inputs.
+
+    Each is run until the gap is small, and looked at after 10 layers and at the end.
+
+    >>> [point["words"] for point in descents([2], 2, Stream(0))][:2]
+    ['d = 2, Gaussian', 'd = 2, Gaussian']
+    """
+    for d in sizes:
+        inner = stream.child("sums", d)
+        starts = {f"gap {psi:g}": extreme(d, psi) for psi in (0.01, 0.5, min(4.0, 40 / d))}
+        inputs = {name: with_spectrum(v, inner) for name, v in starts.items()}
+        gaussian = unit_rows(inner.numpy("Gaussian").normal(size=(d, d)))
+        for name, x in {"Gaussian": gaussian, **inputs}.items():
+            layers = int(12 * d + 30 + d * (d + 2) * gap(x) / 2)
+            path = descent(x, layers, runs, inner.child(name))
+            for depth in (10, layers - 1):
+                yield {"path": path, "depth": depth, "words": f"d = {d}, {name}"}
+
+
+def table_of_sums(sizes: Sequence[int], runs: int, stream: Stream) -> pd.DataFrame:
+    """Return the mean of the sum of all log norms from a Gaussian batch, beside both bounds.
+
+    >>> list(table_of_sums([2], 2, Stream(0)))
+    ['width', 'gap', 'measured sum', 'bound here', 'd⁵ (gap³ + 1)']
+    """
+    rows = []
+    for d in sizes:
+        x = unit_rows(stream.numpy("growth", d).normal(size=(d, d)))
+        path = descent(x, 12 * d, runs, stream.child("growth", d))
+        psi = float(path.gaps[0, 0])
+        measured = float(path.log_norms[:, 1:].sum(axis=1).mean())
+        rows.append((d, psi, measured, sharper_total(d, psi), printed_bound(d, psi)))
+    names = ["width", "gap", "measured sum", "bound here", "d⁵ (gap³ + 1)"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def gaussian_batch(d: int, n: int, stream: Stream) -> torch.Tensor:
+    """Return ``(n, d)`` independent Gaussian numbers.
+
+    >>> gaussian_batch(3, 2, Stream(0)).shape
+    torch.Size([2, 3])
+    """
+    return torch.from_numpy(stream.numpy("batch", d, n).normal(size=(n, d)))
+
+
+def nearly_repeated(d: int, distinct: int, distance: float, stream: Stream) -> torch.Tensor:
+    """Return d samples ``(d, d)`` in ``distinct`` groups, ``distance`` times a Gaussian apart.
+
+    >>> nearly_repeated(4, 2, 0.0, Stream(0)).unique(dim=0).shape
+    torch.Size([2, 4])
+    """
+    draw_ = stream.numpy("repeated", d)
+    centres = draw_.normal(size=(distinct, d))[np.arange(d) % distinct]
+    return torch.from_numpy(centres + distance * draw_.normal(size=(d, d)))
+
+
+def log_norms(
+    setting: Setting, depths: Sequence[int], layers: Sequence[int], law: sp.Law | None = None
+) -> Floats:
+    """Return log norms of gradients ``(runs, depths, layers)``; orthogonal weights or a ``law``.
+
+    >>> x = torch.eye(2, dtype=torch.float64)
+    >>> log_norms(Setting(x, torch.tensor([0, 1]), 2, 3, Stream(0)), [2, 4], [1]).shape
+    (3, 2, 1)
+    """
+    inputs = setting.x.shape[1]
+    found = []
+    for run in range(setting.runs):
+        w = draw(setting.stream, run, max(depths), setting.width, inputs, law)
+        found.append(log_gradients(NETWORK, w, setting.x, setting.labels, depths, layers))
+    return np.array(found)
+
+
+def gradients_near_degeneracy(
+    sizes: Sequence[int], runs: int, depths: Sequence[int], layers: Sequence[int], stream: Stream
+) -> Iterator[Point]:
+    """Return points for :func:`theorem`: a Gaussian batch and two that nearly repeat two samples.
+
+    >>> points = list(gradients_near_degeneracy([3], 2, [4], [0, 1], Stream(0)))
+    >>> len(points), points[0]["logs"].shape
+    (6, (2,))
+    """
+    for d in sizes:
+        inner = stream.child("theorem", d)
+        inputs = {"Gaussian": gaussian_batch(d, d, inner)}
+        for distance in (1e-6, 1e-12):
+            inputs[f"{distance:g} apart"] = nearly_repeated(d, 2, distance, inner)
+        for name, x in inputs.items():
+            labels = torch.arange(d) % 10
+            logs = log_norms(Setting(x, labels, d, runs, inner.child(name)), depths, layers)
+            for row, depth in enumerate(depths):
+                for k, layer in enumerate(layers):
+                    yield {
+                        "logs": logs[:, row, k],
+                        "d": d,
+                        "psi": float(gap(x.numpy())),
+                        "words": f"d = {d}, {name}, L = {depth}, layer {layer}",
+                    }
+
+
+def first_gradients(
+    setting: Setting, depths: Sequence[int], repeats: int = 1, law: sp.Law | None = None
+) -> Floats:
+    """Return log gradients of the first square layer ``(runs, depths)``.
+
+    Each sample of the batch is shown ``repeats`` times.
+
+    >>> x = torch.eye(2, dtype=torch.float64)
+    >>> first_gradients(Setting(x, torch.tensor([0, 1]), 4, 3, Stream(0)), [2, 5], 2).shape
+    (3, 2)
+    """
+    x, labels = setting.x.repeat(repeats, 1), setting.labels.repeat(repeats)
+    return log_norms(replace(setting, x=x, labels=labels), depths, [1], law)[..., 0]
+
+
+def table_of_shapes(
+    setting: Setting, shapes: Sequence[tuple[int, int]], depths: Sequence[int]
+) -> pd.DataFrame:
+    """Return the growth a layer of log gradients for each width and number of images.
+
+    >>> x = torch.randn(3, 5, dtype=torch.float64)
+    >>> batch = Setting(x, torch.arange(3), 2, 2, Stream(0))
+    >>> table_of_shapes(batch, [(4, 3), (2, 2)], [3, 6])["images"].tolist()
+    [3, 2]
+    """
+    rows = []
+    for d, n in shapes:
+        part = replace(setting, x=setting.x[:n], labels=setting.labels[:n], width=d)
+        speed = slopes(depths, first_gradients(part, depths))
+        rows.append((d, n, speed.mean(), speed.std(ddof=1) / np.sqrt(setting.runs)))
+    return pd.DataFrame(rows, columns=["width", "images", "growth a layer", "standard error"])
+
+
+def tidy(found: Mapping[str, Floats], by: str, depths: Sequence[int]) -> pd.DataFrame:
+    """Return a row for each run and depth of log gradients ``(runs, depths)``.
+
+    >>> tidy({"a": np.zeros((2, 3))}, "batch", [1, 2, 4]).shape
+    (6, 3)
+    """
+    parts = [
+        pd.DataFrame({by: name, "depth": depth, "log gradient norm": logs[:, k]})
+        for name, logs in found.items()
+        for k, depth in enumerate(depths)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def theorem(
+    logs: Floats, d: int, psi: float, bound: Callable[[int, float], float], words: str = ""
+) -> Case:
+    """GRAD Theorem 6.5: ``log |dLoss / dW_l|``, one number a run, and a bound on its mean.
+
+    Both sides are lifted by 10, as logarithms may be negative.
+
+    >>> theorem(np.array([1.0, 2.0]), 2, 1.0, printed_bound).right
+    74.0
+    """
+    return Case(logs + 10, bound(d, psi) + 10, {"X_0 has full rank": bool(psi < np.inf)}, words)
+
+
+def _forward(
+    x: torch.Tensor, labels: torch.Tensor, weights: Weights
+) -> tuple[list[torch.Tensor], torch.Tensor]:
+    """``X_0, ..., X_L`` as ``(d, n)``, and the gradient of the loss in ``X_L``'s logits."""
+    depth = len(weights.hidden)
+    ends = states(NETWORK, weights.hidden, x, range(1, depth + 1))
+    path = [end.mT for end in (x, *ends)]
+    targets = torch.nn.functional.one_hot(labels, len(weights.head)).T
+    flow = (torch.softmax(weights.head @ path[-1], 0) - targets) / len(labels)
+    return path, flow
+
+
+def networks(d: int, depth: int, count: int, stream: Stream) -> Iterator[Point]:
+    """Return points for :func:`by_chain_rule` and :func:`chain`, with Gaussian batches.
+
+    >>> len(list(networks(3, 2, 4, Stream(0))))
+    4
+    """
+    for run in range(count):
+        yield {
+            "x": gaussian_batch(d, d, stream.child("chain", run)),
+            "labels": torch.arange(d) % 10,
+            "weights": draw(stream.child("chain"), run, depth, d, d),
+            "words": f"network {run}",
+        }
+
+
+def by_chain_rule(
+    x: torch.Tensor, labels: torch.Tensor, weights: Weights, words: str = "", project: bool = True
+) -> Case:
+    """GRAD (C.78): log norms of all gradients, by the chain rule by hand, and by autograd.
+
+    ``project`` tells whether the Jacobian of batch normalization removes the part along a row.
+
+    >>> x = torch.tensor([[1.0, 2.0], [0.0, 1.0]], dtype=torch.float64)
+    >>> case = by_chain_rule(x, torch.tensor([0, 1]), draw(Stream(0), 0, 3, 2, 2))
+    >>> bool(np.allclose(case.left, case.right))
+    True
+    """
+    path, flow = _forward(x, labels, weights)
+    back = weights.head.mT @ flow
+    logs = []
+    for w, before, after in zip(weights.hidden[::-1], path[-2::-1], path[:0:-1], strict=True):
+        along = (back * after).sum(dim=1, keepdim=True) * after if project else 0.0
+        back = (back - along) / torch.linalg.vector_norm(w @ before, dim=1, keepdim=True)
+        logs.append(float((back @ before.mT).norm().log()))
+        back = w.mT @ back
+    depth = len(weights.hidden)
+    auto = log_gradients(NETWORK, weights, x, labels, [depth], range(depth))[0]
+    return Case(np.array(logs[::-1]), auto, words=words)
+
+
+def chain(
+    x: torch.Tensor,
+    labels: torch.Tensor,
+    weights: Weights,
+    factor: Callable[[int], float],
+    words: str = "",
+    skip: int = 0,
+) -> Case:
+    """GRAD (C.79), (C.80): norms of gradients for l = 1, 2, ... and the product of their factors.
+
+    These are the norm of the gradient in the logits, of ``J_BN(H_k)`` for k from ``l + skip`` up
+    to the last layer, and ``factor(d)`` for ``dH_l / dW_l``.
+
+    >>> x = torch.tensor([[1.0, 2.0], [0.0, 1.0]], dtype=torch.float64)
+    >>> case = chain(x, torch.tensor([0, 1]), draw(Stream(0), 0, 3, 2, 2), np.sqrt)
+    >>> bool((case.left <= case.right).all())
+    True
+    """
+    path, flow = _forward(x, labels, weights)
+    depth, d = len(weights.hidden), len(path[-1])
+    lengths = [
+        torch.linalg.vector_norm(w @ before, dim=1).min()
+        for w, before in zip(weights.hidden, path[:-1], strict=True)
+    ]
+    norms = -np.log(np.array(lengths))
+    ahead = np.array([norms[layer + skip :].sum() for layer in range(1, depth)])
+    auto = log_gradients(NETWORK, weights, x, labels, [depth], range(1, depth))[0]
+    bound = float(flow.norm()) * factor(d) * np.exp(ahead)
+    return Case(np.exp(auto), bound, words=words)
+
+
+def repeated_columns(d: int, count: int, stream: Stream) -> Iterator[Point]:
+    """Return points for :func:`isometry_exactly`: integer matrices whose last sample is a repeat.
+
+    >>> [row[2] - row[0] for row in next(repeated_columns(3, 1, Stream(0)))["x"]]
+    [0, 0, 0]
+    """
+    for k in range(count):
+        x = stream.numpy("integers", k).integers(-5, 6, size=(d, d))
+        x[:, -1] = x[:, k % (d - 1)]
+        yield {"x": x.tolist(), "words": f"matrix {k}"}
+
+
+def isometry_exactly(x: Any, words: str = "", changed: int = 0) -> Case:
+    """GRAD Remark 6.6: the isometry ``e^-psi`` of a square integer matrix, and 0.
+
+    Its determinant is taken in integers. The isometry is 0 if and only if psi is infinite.
+    ``changed`` is added to the last entry.
+
+    >>> isometry_exactly([[1, 2], [2, 4]]).left
+    0.0
+    """
+    matrix = Matrix(x)
+    matrix[-1, -1] += changed
+    d = matrix.shape[0]
+    root = float(abs(matrix.det())) ** (2 / d)
+    return Case(root / (float((matrix * matrix.T).trace()) / d), 0.0, words=words)

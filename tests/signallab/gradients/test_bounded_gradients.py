@@ -1,0 +1,171 @@
+"""Bounds by hand, gradients by another route, explosions where they have to be."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import signalprop as sp
+from signallab.gradients import bounded_gradients as lab
+from signallab.gradients.deep_networks import Setting, draw
+from signallab.gradients.expected_isometry import gap, unit_rows
+from signallab.gradients.rotated_chain import Descent, descent
+from signalprop.random import Stream
+
+
+def test_bounds_by_hand():
+    assert lab.printed_bound(3, 2.0) == 243 * 9
+    assert lab.printed_total(2, 0.0, 512) == pytest.approx(8704 * 32 * (1 - np.exp(-1)))
+    assert lab.printed_total(2, 2.0, 0) == 8704 * 32 * 8
+    assert lab.sharper_total(8, 0.5) == pytest.approx(0.5 * 8 * 0.5 * 21 + 7.5)
+    assert lab.sharper_bound(8, 0.5) == pytest.approx(49.5 + np.log(2) / 2)
+    assert lab.pathwise_total(2, 0.25, 9) == pytest.approx((0.5 + 3) / 2)
+
+
+@given(st.integers(2, 300), st.floats(0, 100))
+def test_what_is_sharper_is_sharper(d, psi):
+    """The absolute constant of Theorem 6.5 may be 1."""
+    assert lab.sharper_bound(d, psi) <= lab.printed_bound(d, psi)
+
+
+def test_no_rotations_exceed_the_bound_without_probability():
+    def lazy(d, runs, stream):
+        """Rotations close to none."""
+        noise = 0.02 * stream.numpy("noise").normal(size=(runs, d, d))
+        return np.linalg.qr(np.eye(d) + noise - noise.transpose(0, 2, 1))[0]
+
+    x = unit_rows(np.random.default_rng(0).normal(size=(4, 4)))
+    for rotations in (None, lazy):
+        chosen = {"rotations": rotations} if rotations else {}
+        path = descent(x, 200, 5, Stream(1), **chosen)
+        for depth in (1, 20, 200):
+            sums = path.log_norms[:, :depth].sum(axis=1)
+            assert (sums <= lab.pathwise_total(4, float(gap(x)), depth)).all()
+
+
+def test_slow_total_is_a_chain_in_the_plane():
+    """Each layer makes the squared lengths 1 ± e, by a turn that is computed from the rows."""
+    psi, depth = 0.4, 50
+    e = np.sqrt(1 - np.exp(-2 * psi / depth))
+    rho = np.sqrt(1 - np.exp(-2 * psi))
+    x = np.array([[1.0, 0.0], [rho, np.sqrt(1 - rho**2)]])
+    total = 0.0
+    for _ in range(depth - 1):
+        correlation = x[0] @ x[1]
+        angle = np.arcsin(np.clip(-e / correlation, -1, 1)) / 2
+        w = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        h = w @ x
+        total += -np.log(np.linalg.norm(h, axis=1).min())
+        x = unit_rows(h)
+    assert total == pytest.approx(lab.slow_total(psi, depth) * (depth - 1) / depth, rel=1e-6)
+    assert lab.slow_total(psi, depth) <= lab.pathwise_total(2, psi, depth)
+
+
+def test_total_takes_layers_1_to_depth():
+    lengths = np.log(np.array([[[0.1, 1], [0.5, 1], [1, 0.25], [0.1, 0.1]]]))
+    case = lab.total(Descent(np.ones((1, 5)), lengths), 2, lambda d, psi, depth: d * psi * depth)
+    assert case.left[0] == pytest.approx(np.log(8))
+    assert case.right == 4
+
+
+def test_descents_end_near_isometry():
+    for point in lab.descents([3], 4, Stream(2)):
+        if point["depth"] > 10:
+            assert (point["path"].gaps[:, -1] < 1e-2).all()
+            assert point["path"].gaps.shape[1] == point["depth"] + 2
+
+
+def test_table_of_sums():
+    row = lab.table_of_sums([4], 30, Stream(3)).iloc[0]
+    assert 0 < row["measured sum"] < row["bound here"] < row["d⁵ (gap³ + 1)"]
+    assert row["bound here"] == pytest.approx(lab.sharper_total(4, row["gap"]))
+
+
+def test_nearly_repeated():
+    x = lab.nearly_repeated(6, 2, 1e-6, Stream(4))
+    values = torch.linalg.svdvals(x)
+    assert values[1] > 0.1
+    assert 1e-8 < values[2] < 1e-4
+
+
+def test_log_norms_are_those_of_autograd():
+    x, labels = lab.gaussian_batch(3, 4, Stream(5)), torch.tensor([0, 3, 9, 1])
+    found = lab.log_norms(Setting(x, labels, 5, 2, Stream(6)), [2, 3], [0, 1], sp.gaussian())
+    w = draw(Stream(6), 1, 3, 5, 3, sp.gaussian())
+    first = w.first.clone().requires_grad_()
+    h = x @ first.mT
+    for matrix in (None, *w.square[:1]):
+        h = h if matrix is None else h @ matrix.mT
+        h = h / h.norm(dim=0)
+    loss = torch.nn.functional.cross_entropy(h @ w.head.mT, labels)
+    (gradient,) = torch.autograd.grad(loss, first)
+    assert found[1, 0, 0] == pytest.approx(float(gradient.norm().log()))
+
+
+def test_first_gradients_show_each_sample_so_often():
+    """Twice the same batch: rows of the length root 2 shorter, as if the head were halved so."""
+    x, labels = lab.gaussian_batch(4, 3, Stream(7)), torch.arange(3)
+    setting = Setting(x, labels, 4, 2, Stream(8))
+    twice = Setting(x.repeat(2, 1), labels.repeat(2), 4, 2, Stream(8))
+    found = lab.first_gradients(setting, [2, 4], 2)
+    np.testing.assert_allclose(found, lab.log_norms(twice, [2, 4], [1])[..., 0])
+
+
+def test_few_samples_explode_and_many_do_not():
+    x = lab.gaussian_batch(20, 8, Stream(9))
+    setting = Setting(x, torch.arange(8), 1, 4, Stream(10))
+    rows = lab.table_of_shapes(setting, [(8, 3), (4, 8)], [20, 60, 120])
+    assert rows["growth a layer"][0] > 0.03 > abs(rows["growth a layer"][1]) + 0.01
+    assert (rows["standard error"] > 0).all()
+
+
+def test_gradients_near_degeneracy_name_their_point():
+    points = list(lab.gradients_near_degeneracy([4], 2, [3, 6], [0, 2], Stream(11)))
+    assert len(points) == 12
+    assert points[-1]["words"] == "d = 4, 1e-12 apart, L = 6, layer 2"
+    assert points[0]["psi"] < 4 < 10 < points[-1]["psi"]
+
+
+def test_tidy():
+    rows = lab.tidy({"a": np.array([[1.0, 2.0]]), "b": np.array([[3.0, 4.0]])}, "batch", [5, 7])
+    assert rows["log gradient norm"].tolist() == [1, 2, 3, 4]
+    assert rows["depth"].tolist() == [5, 7, 5, 7]
+
+
+def test_theorem_lifts_both_sides():
+    case = lab.theorem(np.array([-1.0, 1.0]), 2, 3.0, lambda d, psi: d * psi)
+    assert case.left.tolist() == [9, 11]
+    assert case.right == 16
+
+
+@pytest.mark.parametrize("project", [True, False])
+def test_chain_rule(project):
+    (point,) = lab.networks(4, 6, 1, Stream(12))
+    case = lab.by_chain_rule(**point, project=project)
+    assert np.allclose(case.left, case.right, rtol=1e-9) == project
+
+
+def test_chain_multiplies_norms():
+    """With two layers there is one weight matrix after the first, and one Jacobian."""
+    (point,) = lab.networks(3, 2, 1, Stream(13))
+    x, w = point["x"], point["weights"]
+    case = lab.chain(**point, factor=lambda d: d)
+    first = x.mT.numpy()
+    first = unit_rows(w.first.numpy() @ first)
+    lengths = np.linalg.norm(w.square[0].numpy() @ first, axis=1)
+    logits = w.head.numpy() @ unit_rows(w.square[0].numpy() @ first)
+    flow = (torch.softmax(torch.from_numpy(logits), 0) - torch.eye(10)[:, :3]) / 3
+    np.testing.assert_allclose(case.right, [float(flow.norm()) * 3 / lengths.min()])
+    assert case.left[0] < case.right[0]
+    without = lab.chain(**point, factor=lambda d: d, skip=1)
+    np.testing.assert_allclose(without.right, [float(flow.norm()) * 3])
+
+
+def test_isometry_exactly():
+    x = [[1, 0], [0, 2]]
+    assert lab.isometry_exactly(x).left == pytest.approx(0.8)
+    assert lab.isometry_exactly(x, changed=-2).left == 0
+    for point in lab.repeated_columns(4, 5, Stream(14)):
+        assert np.linalg.matrix_rank(np.array(point["x"])) < 4
+        assert lab.isometry_exactly(**point).left == 0
