@@ -108,7 +108,7 @@ def table_of_coefficients() -> pd.DataFrame:
             {
                 "activation": name,
                 "μ": 1 - slope(phi) ** 2,
-                "slope of the best line": slope(phi),
+                "slope of the best line": round(slope(phi), 12) + 0.0,
                 "1 − a₁², not normalized": 1 - slope(base) ** 2,
             }
         )

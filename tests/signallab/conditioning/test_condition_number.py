@@ -141,6 +141,7 @@ def test_noise_helps_only_with_enough_dimensions():
     assert lab.rank_of_noise(40, 10, 0.1, sp.Stream(3)).right < 1e-12
 
 
+@pytest.mark.slow
 def test_rates():
     rows = lab.rates("10 inputs of cosine 0.9").set_index("activation")
     mu = 1 - 1 / math.sinh(1)

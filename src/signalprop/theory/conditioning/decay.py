@@ -55,18 +55,15 @@ def cond_sharpest(delta: Any, mu: Any, depth: int) -> Any:
 
     Not in COND, but in the proof of its Lemma 21: no dual activation of this ``mu`` lies above the
     quadratic, and ``sqrt(1 - mu) x + sqrt(mu) he_2(x)`` has it. So of all bounds by ``mu`` and
-    ``delta`` this is the smallest. Carried along are ``rho`` and ``1 - rho``, to relative accuracy.
+    ``delta`` this is the smallest.
 
     >>> cond_sharpest(0.5, 1.0, 2)
     array([0.5   , 0.25  , 0.0625])
     """
     _check(delta, mu)
-    gap = delta + 0 * mu
-    path = [1 - gap]
+    path = [1 - delta + torch.zeros_like(mu)]
     for _ in range(depth):
-        rho = path[-1]
-        path.append(rho * (1 - mu + mu * rho))
-        gap = gap * (1 + mu * rho)
+        path.append(path[-1] * (1 - mu + mu * path[-1]))
     return torch.stack(path, dim=-1)
 
 

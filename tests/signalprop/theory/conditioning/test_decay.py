@@ -56,7 +56,6 @@ def test_b_lies_above_the_sharpest_bound_and_never_rises(delta, mu):
 def test_sharpest_is_the_quadratic_map(delta, mu):
     k = KernelMap.from_series([0, 1 - mu, mu])
     path = theory.cond_sharpest(delta, mu, 30)
-    np.testing.assert_allclose(1 - path, k.iterate_complement(delta, 30), rtol=1e-9)
     np.testing.assert_allclose(path, k.iterate(1 - delta, 30), rtol=1e-8)
 
 
