@@ -106,6 +106,12 @@ def test_small_splits_against_the_literal_tree():
     assert case.right == pytest.approx(float(lab.equation_61(5, 4)) / 2)
 
 
+def test_small_splits_of_the_mirrored_row():
+    """Turned over, heights (0, 3, 7) are (0, 4, 7): the children are those of before, swapped."""
+    mirrored = lab.small_splits((3, 1, 1), (0, 4, 7), 5)
+    assert mirrored.left == pytest.approx(lab.small_splits((1, 1, 3), (0, 3, 7), 5).left)
+
+
 def test_sums_of_appendix_e_against_the_literal_tree():
     low, high, n, depth = (0, 2, 7), (0, 3, 5), 6, 4
     starts = [np.repeat(low, (1, 1, 4)), np.repeat(high, (4, 1, 1))]
@@ -174,6 +180,20 @@ def test_limits_in_closed_form():
     np.testing.assert_allclose(case.right, [13**0.5, 10])
 
 
+def test_limits_of_a_lopsided_batch_are_those_of_its_better_end():
+    values = [2**i for i in range(6)]
+    rows = layer(values, 13)
+    norm = np.linalg.norm(rows, axis=0)
+    assert norm[-1] > 2 * norm[0]
+    limit = lab.end_norms([values]).iloc[0]
+    assert limit["last"] > 2 * limit["first"]
+    assert lab.norm_bound(values).left == pytest.approx(1 / limit["last"])
+    assert lab.squared_bound(values).left == pytest.approx(1 / limit["last"] ** 2)
+    cosine = (rows[:, 2] @ rows[:, -1]) / norm[2] / norm[-1]
+    assert np.cos(lab.angle_bound(values).right[0]) == pytest.approx(cosine, abs=0.05)
+    assert cosine < 0.1
+
+
 def test_ratios_and_cosines_of_a_lopsided_batch():
     depth = 9
     rows = layer(VALUES, depth + 1)
@@ -204,6 +224,15 @@ def test_the_network_has_one_end_or_none():
     np.testing.assert_allclose(found[["second", "first"]], 1, atol=1e-6)
 
 
+def test_norms_of_the_network_against_one_layer_of_the_kernel():
+    x = np.array([0.0, 1, 3, 9, 10, 17])
+    x -= x.mean()
+    found = lab.network_ends([x + 4], 1).iloc[0]
+    norm = np.abs(x) / np.median(np.abs(x))  # one layer keeps the norms of a centred batch
+    expected = [6, norm[0], norm[-1], *np.sort(norm)[[-1, -2]]]
+    np.testing.assert_allclose(found, expected)
+
+
 def test_odd_points_are_counted():
     row = {"points": 8, "first": 0.0, "last": 0.0, "longest": 6.0, "second": 2.1}
     assert lab.as_many_odd(**row, odd=1).left == 2
@@ -211,6 +240,9 @@ def test_odd_points_are_counted():
     case = lab.of_order_n(**row, least=0.25)
     assert (case.left.tolist(), case.right.tolist()) == ([2, 6], [6, 8])
     assert lab.end_norms([[0, 1, 5, 6]])["odd"].tolist() == [2]
+    five = lab.end_norms([[1, 2, 4, 8, 16]]).iloc[0]
+    assert five["odd"] == 2
+    assert 5 / 4 < five["first"] < 5 / 2 < five["last"]
     assert lab.end_norms([[2**i for i in range(12)]])["odd"].tolist() == [1]
 
 

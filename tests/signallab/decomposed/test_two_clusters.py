@@ -92,8 +92,8 @@ def test_outer_rows_against_the_literal_tree():
 
 
 def test_sums_of_both_readings():
-    tree = ClusterTree.start(VALUES).after(4)
-    features = literal_tree(np.array(VALUES, dtype=float)[:, None], 4).T
+    tree = ClusterTree.start(VALUES).after(9)
+    features = literal_tree(np.array(VALUES, dtype=float)[:, None], 9).T
     sums = np.zeros((2, 2))
     for row in features:
         for place, alone in enumerate((0, -1)):
@@ -154,6 +154,7 @@ def test_extremes_and_other_pairs():
     assert (lab.extremes(VALUES, 6, (1, -1)).left < np.pi / 2).any()
     middle = lab.extremes([1, 2, 3], 1, (1, 1))
     assert not all(middle.hypotheses.values())  # the point at the mean vanishes
+    assert not all(lab.extremes([1, 2, 3], 1, (0, 1)).hypotheses.values())
 
 
 def test_merging_is_measured_at_its_layer():
@@ -175,6 +176,13 @@ def test_far_end_in_closed_form():
     assert lab.far_end(range(8), 300) == pytest.approx(np.sqrt((7**2 + 1) / 2))
     doubled = lab.far_end([0, 0, 1, 2, 3, 4, 5, 5], 300)
     assert doubled == pytest.approx(np.sqrt((6**2 + 2**2) / (2 * 2**2)))
+
+
+def test_far_end_is_the_longer_one():
+    features = literal_tree(np.array([1.0, 2, 4, 8, 16])[:, None], 10)
+    norms = np.linalg.norm(features, axis=1)
+    assert lab.far_end([1, 2, 4, 8, 16], 10) == pytest.approx(norms[-1] / norms[2])
+    assert norms[-1] > 2 * norms[0]
 
 
 def test_split_shares_against_the_literal_tree():
