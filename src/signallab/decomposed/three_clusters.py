@@ -18,6 +18,7 @@ import pandas as pd
 
 from signallab.case import Case
 from signallab.decomposed.finite_time_stability import children
+from signallab.decomposed.two_clusters import stable
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.clusters import ClusterTree, gram_angles, gram_norms
@@ -50,7 +51,6 @@ __all__ = [
     "reaches_outer",
     "small_splits",
     "squared_bound",
-    "stable",
     "step_67",
     "step_85",
     "theta",
@@ -104,18 +104,6 @@ def kinds_of_children(
     found = sorted(len(set(child)) for child in children(_row(sizes, heights)))
     words = f"sizes {sizes}, heights {heights}"
     return Case(np.array(found), np.array(expected(sizes, heights)), words=words)
-
-
-def stable(values: Sequence[Any]) -> ClusterTree:
-    """Return the first layer, 1 or below, whose rows have three clusters at most (DEC's t_0).
-
-    >>> stable([0, 1, 5, 6]).layer
-    1
-    """
-    tree = ClusterTree.start(values).step()
-    while tree.most_clusters > 3:
-        tree = tree.step()
-    return tree
 
 
 def middle_sizes(values: Sequence[Any], later: int, place: int = 1) -> Case:

@@ -44,6 +44,7 @@ __all__ = [
     "relative_angles",
     "same_cluster",
     "split_shares",
+    "stable",
     "zero_first",
 ]
 
@@ -204,17 +205,25 @@ def same_cluster(batch: int, last: int = -1) -> Case:
     return Case(np.array(left), np.full(len(pairs), 2.0), words=f"n = {batch}")
 
 
-def outer_rows(values: Sequence[Any], later: int = 0) -> Case:
-    """At least one row is split after 1 or n - 1, ``later`` layers below the first stable layer.
+def stable(values: Sequence[Any]) -> ClusterTree:
+    """Return the first layer, 1 or below, whose rows have three clusters at most (DEC's t_0).
 
-    Stable: t >= 1 and every row has three clusters at most (the document's t_0).
-
-    >>> outer_rows([0, 1, 5, 6]).right, outer_rows([0, 1, 5, 6], later=3).right
-    (0, 2)
+    >>> stable([0, 1, 5, 6]).layer
+    1
     """
     tree = ClusterTree.start(values).step()
     while tree.most_clusters > 3:
         tree = tree.step()
+    return tree
+
+
+def outer_rows(values: Sequence[Any], later: int = 0) -> Case:
+    """At least one row is split after 1 or n - 1, ``later`` layers below the first stable layer.
+
+    >>> outer_rows([0, 1, 5, 6]).right, outer_rows([0, 1, 5, 6], later=3).right
+    (0, 2)
+    """
+    tree = stable(values)
     words = f"{list(values)}, layer {tree.layer + later}"
     count = tree.after(later).count
     return Case(1, int(count[0].sum() + count[-1].sum()), words=words)

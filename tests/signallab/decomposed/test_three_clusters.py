@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from signallab.decomposed import three_clusters as lab
+from signallab.decomposed.two_clusters import stable
 from signalprop.clusters import literal_tree
 from signalprop.random import Stream
 from signalprop.theory import dec_equation_62
@@ -41,7 +42,7 @@ def test_children_are_counted_as_in_doubles(point):
 
 def test_stable_and_the_rows_that_persist():
     skewed = [0, 1, 2, 3, 50]
-    assert lab.stable(skewed).layer == 4
+    assert stable(skewed).layer == 4
     assert max(map(clusters, layer(skewed, 3))) == 4
     assert max(map(clusters, layer(skewed, 4))) == 3
     three = [row for row in layer(skewed, 6) if clusters(row) == 3]
@@ -134,12 +135,12 @@ def test_sums_of_appendix_e_against_the_literal_tree():
 
 def test_positive_sums_count_rows():
     rows = layer([0, 1, 2, 3, 4], 4)
-    stable = lab.stable([0, 1, 2, 3, 4]).layer
+    first = stable([0, 1, 2, 3, 4]).layer
     splits = [
         sum(clusters(r) == 2 and clusters(r[:m]) == 1 and clusters(r[m:]) == 1 for r in rows)
         for m in (1, 2, 3, 4)
     ]
-    assert lab.positive_sums([0, 1, 2, 3, 4], 4 - stable).right == min(splits)
+    assert lab.positive_sums([0, 1, 2, 3, 4], 4 - first).right == min(splits)
     assert lab.positive_sums([0, 1, 2, 3, 4], 30).right > 0
 
 
