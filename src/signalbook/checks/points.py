@@ -58,7 +58,7 @@ def at_most_one(statement: Statement, *, over: Iterable[Point], modelled: bool =
         error=sum(entry.error for entry in found) if modelled else None,
         escape=_doubt(found) if modelled else None,
         failing=bad,
-        witness=lambda point: _witness(statement, point, found_false_by=_inequality, worst=_over),
+        witness=lambda point: _witness(statement, point, found_false_by=_inequality),
     )
 
 
@@ -77,7 +77,7 @@ def equal(statement: Statement, *, over: Iterable[Point], tolerance: float, beca
     if not because.strip():
         raise ValueError("because must say where the tolerance comes from, got an empty string")
     points, cases = _evaluated(statement, over)
-    off = np.array([_difference(case) for case in cases])
+    off = np.array([_equation(case).ratio for case in cases])
     at = int(np.argmax(off))
     bad = tuple(p for p, o in zip(points, off, strict=True) if not o <= tolerance)
     where = f" at {cases[at].words}" if cases[at].words else ""
@@ -90,10 +90,7 @@ def equal(statement: Statement, *, over: Iterable[Point], tolerance: float, beca
         {"off": show(off[at], 2), "count": show(len(points)), "failures": show(len(bad))},
         failing=bad,
         witness=lambda point: _witness(
-            statement,
-            point,
-            found_false_by=lambda case: _Found(of_allowed(_difference(case), tolerance)),
-            worst=lambda left, right: np.abs(left - right),
+            statement, point, found_false_by=_equation, allowed=tolerance
         ),
     )
 
@@ -114,15 +111,20 @@ def some_point(statement: Statement, *, over: Iterable[Point]) -> Check:
         lambda other: some_point(other, over=points),
         {"least": show(ratios[at], 3), "count": show(len(points))},
         failing=(points[at],) if ratios[at] > 1 + ROUNDING else (),
-        witness=lambda point: _witness(statement, point, found_false_by=_inequality, worst=_over),
+        witness=lambda point: _witness(statement, point, found_false_by=_inequality),
     )
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A statement at one point: left over right, and its chances with the runs that it rests on."""
+    """A statement at one point, and its chances with the runs that it rests on.
+
+    ``ratio`` is left over right of an inequality, or the relative difference of an equation;
+    ``sides`` are those to show: means over runs, or the worst entries of arrays.
+    """
 
     ratio: float
+    sides: tuple[float, float]
     error: float = 0.0
     passing: float = 1.0
     p_value: float | None = None
@@ -144,17 +146,18 @@ def _evaluated(
 def _inequality(case: Case) -> _Found:
     left, right = numbers_of(case.left, "left"), numbers_of(case.right, "right")
     if not left.ndim or right.ndim:  # nothing random: entry by entry
-        ratio = float(np.max(_over(left, right)))
-        return _Found(ratio, passing=float(ratio <= 1 + ROUNDING))
+        ratio, sides = _worst(left, right, _over)
+        return _Found(ratio, sides, passing=float(ratio <= 1 + ROUNDING))
     freedom, standard = left.size - 1, float(stats.sem(left))
     quantile = float(stats.t.isf(LEVEL, freedom))
     mean, bound = float(left.mean()), float(right)
     ratio = float(_over(np.array(mean + quantile * standard), np.array(bound)))
     if standard == 0:
-        return _Found(ratio, passing=float(ratio <= 1 + ROUNDING))
+        return _Found(ratio, (mean, bound), passing=float(ratio <= 1 + ROUNDING))
     margin = (bound - mean) / standard
     return _Found(
         ratio,
+        (mean, bound),
         error=float(stats.t.sf(margin - quantile, freedom)) if margin > quantile else LEVEL,
         p_value=float(stats.t.cdf(margin, freedom)),
     )
@@ -176,12 +179,21 @@ def _over(left: Any, right: Any) -> Any:
         return np.where(right > 0, left / np.where(right > 0, right, 1), 1 + (left - right) / size)
 
 
-def _difference(case: Case) -> float:
-    left, right = np.broadcast_arrays(
-        numbers_of(case.left, "left"), numbers_of(case.right, "right")
-    )
+def _equation(case: Case) -> _Found:
+    left, right = numbers_of(case.left, "left"), numbers_of(case.right, "right")
+    off, sides = _worst(left, right, lambda a, b: np.abs(a - b))
     size = max(float(np.max(np.abs(left))), float(np.max(np.abs(right))))
-    return float(np.max(np.abs(left - right)) / size) if size else 0.0
+    return _Found(off / size if size else 0.0, sides)
+
+
+def _worst(
+    left: Any, right: Any, by: Callable[[Any, Any], Any]
+) -> tuple[float, tuple[float, float]]:
+    """The largest entry of ``by(left, right)``, and both sides there."""
+    left, right = np.broadcast_arrays(left, right)
+    values = by(left, right)
+    at = np.unravel_index(int(np.argmax(values)), values.shape)
+    return float(values[at]), (float(left[at]), float(right[at]))
 
 
 def _witness(
@@ -189,22 +201,16 @@ def _witness(
     point: Point,
     *,
     found_false_by: Callable[[Case], _Found],
-    worst: Callable[[Any, Any], Any],
+    allowed: float = 1.0,
 ) -> Witness:
-    """Evaluate a failing point again, on its own; of arrays, show the entry that is ``worst``."""
+    """Evaluate a failing point again, on its own."""
     case = statement(**point)
     found = found_false_by(case)
-    if found.ratio <= 1:
+    if found.ratio <= allowed:
         raise AssertionError(f"the statement holds at its counterexample {dict(point)}")
-    left, right = numbers_of(case.left, "left"), numbers_of(case.right, "right")
-    if left.ndim and right.ndim:
-        left, right = np.broadcast_arrays(left, right)
-        place = np.unravel_index(int(np.argmax(worst(left, right))), left.shape)
-        left, right = left[place], right[place]
     return Witness(
         case.words or show(dict(point)),
-        float(np.mean(left)),
-        float(np.mean(right)),
+        *found.sides,
         tuple(case.hypotheses),
         found.p_value,
     )

@@ -80,3 +80,4 @@ def test_one_is_passed_and_more_is_not():
     for worst, passed in ((1.0, True), (math.nextafter(1, 2), False)):
         check = checks.Check("bound", worst, "", lambda other: None)
         assert check.passed == passed
+        assert (check.error, check.escape, check.failing) == (0, 0, ())

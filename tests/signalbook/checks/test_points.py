@@ -155,6 +155,9 @@ def test_a_failing_equation_says_where_and_by_how_much():
     assert (witness.left, witness.right) == (25, pytest.approx(27.5))
     with pytest.raises(AssertionError, match="holds at its counterexample"):
         other.witness({"n": 2})
+    arrays = checks.equal(lambda: Case([1.0, 2.0, 1.0], 1.0), over=[{}], tolerance=0.1, because="1")
+    witness = arrays.witness({})
+    assert (witness.left, witness.right) == (2, 1), "the entry that is off, no mean"
     exact = checks.equal(lambda: Case(1.0, 1.0), over=[{}], tolerance=0.0, because="whole numbers")
     assert exact.passed
     assert not exact.rival(lambda: Case(1.0, 1 + 1e-15)).passed

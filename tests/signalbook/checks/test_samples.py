@@ -94,13 +94,13 @@ def test_a_mean_far_off_says_so_with_its_p_value():
     test = stats.ttest_1samp(runs, 2.0)
     witness = alone.witness(alone.failing[0])
     assert (witness.left, witness.right) == (pytest.approx(runs.mean()), 2.0)
-    assert witness.p_value == pytest.approx(test.pvalue, rel=1e-6)
+    assert witness.p_value == pytest.approx(test.pvalue, rel=1e-6, abs=0)
     read = checks.near(runs, 2.0, reading=0.5)
     moved = stats.ttest_1samp(runs, 1.5).pvalue
-    assert read.witness(0).p_value == pytest.approx(moved, rel=1e-6)
+    assert read.witness(0).p_value == pytest.approx(moved, rel=1e-6, abs=0)
     standard = runs.std(ddof=1) / math.sqrt(30)
     beyond = (2.0 - runs.mean() - 0.5) / standard - stats.t.isf(checks.LEVEL / 2, 29)
-    assert read.escape == pytest.approx(stats.t.sf(beyond, 29), rel=1e-6)
+    assert read.escape == pytest.approx(stats.t.sf(beyond, 29), rel=1e-6, abs=0)
     assert checks.near(runs, 1.0, reading=0.5).escape == 1
 
 
@@ -111,6 +111,15 @@ def test_a_printed_range_is_left_at_its_nearer_end(mean, end):
     assert check.witness(check.failing[0]).right == end
     assert check.numbers["published"] == "1 to 2"
     assert checks.near(runs - mean + 1.5, (1.0, 2.0), reading=0.0).worst == 0
+
+
+def test_other_runs_are_a_rival_as_well_as_other_numbers():
+    runs = np.random.default_rng(5).normal([1, 2], 0.01, (20, 2))
+    check = checks.near(runs, [1, 2], reading=0.01)
+    assert check.rival(runs + 0.005).passed
+    assert not check.rival(runs + 1).passed
+    assert not check.rival([2, 1]).passed
+    assert check.rival(runs + 1).numbers["published"] in ("1", "2")
 
 
 def test_two_runs_are_the_fewest_with_a_spread():
@@ -155,6 +164,7 @@ def test_each_step_of_an_order_is_students_or_welchs(second, by):
 def test_an_order_of_constants_has_no_chance():
     same = {"a": np.zeros(3), "b": np.ones(3)}
     assert checks.ordered(same).worst == 0
+    assert checks.ordered({"a": np.zeros(3), "b": np.zeros(3)}).worst == np.inf
     assert checks.ordered(same, by=1.0).worst == np.inf, "not by more than 1"
     with pytest.raises(ValueError, match="at least two samples"):
         checks.ordered({"a": [1.0, 2.0]})
@@ -174,13 +184,13 @@ def test_the_escape_of_a_share_counts_the_draws_that_pass(hits, limit):
     check = checks.share(np.arange(count) < hits, **limit)
     assert check.failing
     brute = binomial_escape(count, hits, lambda events: checks.share(events, **limit).passed)
-    assert check.escape == pytest.approx(brute, abs=1e-12)
+    assert check.escape == pytest.approx(brute, rel=1e-6, abs=0)
     side, value = next(iter(limit.items()))
     alternative = {"at_least": "less", "at_most": "greater"}[side]
     witness = check.witness(0)
     assert (witness.left, witness.right) == (hits / count, value)
     exact = stats.binomtest(hits, count, value, alternative=alternative).pvalue
-    assert witness.p_value == pytest.approx(exact)
+    assert witness.p_value == pytest.approx(exact, abs=0)
     assert check.numbers == {
         "hits": show(hits), "trials": "80", "measured": show(hits / count, 3),
     }  # fmt: skip

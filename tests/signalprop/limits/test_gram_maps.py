@@ -92,6 +92,7 @@ def test_singular_and_float32_input():
         (np.zeros((3, 3)), "points that differ"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semi-definite"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
+        (1e-9 * np.array([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
         (np.eye(1), "n >= 2"),
         (np.ones((2, 3)), "n >= 2"),
         (np.full((2, 2), np.nan), "gram must be finite"),

@@ -124,6 +124,13 @@ def test_linear_network():
     np.testing.assert_allclose(ntk(gram, A.relu, 0, 2.0, 0.5), 2 * gram + 0.5)
 
 
+@pytest.mark.parametrize("scale", [1e-10, 1e-2, 1e4])
+def test_the_angle_of_relu_knows_no_scale(scale):
+    gram = UNIT @ UNIT.T
+    moved = nngp(scale * gram, A.relu, 3, 2.0, 0.0)
+    np.testing.assert_allclose(moved / scale, nngp(gram, A.relu, 3, 2.0, 0.0), rtol=1e-9)
+
+
 def test_batches_one_input_and_zero_inputs():
     gram = np.stack([UNIT @ UNIT.T, np.eye(3)])
     both = nngp(gram, A.relu.normalized(), 2)
