@@ -86,6 +86,11 @@ def test_eps_matters():
     rows = lab.eps_matters("ReLU", SETTING, [0.0, 1e-4, 1e-2], sp.Stream(1))
     assert (rows.iloc[0, 1:] < 1e-10).all()
     assert (rows.iloc[2, 1:] > 10 * rows.iloc[1, 1:]).all()
+    phi, norm = lab.ACTIVATIONS["ReLU"], "layer, after"
+    one, other = (
+        lab.network(f, SETTING, norm, sp.Stream(1), 1e-2) for f in (phi, phi.standardized())
+    )
+    assert rows.loc[2, norm] == pytest.approx(max(abs(one - other)) / max(abs(one)))
     # eps for the normalized activation is eps times its variance for the activation as it comes
     relu = lab.ACTIVATIONS["ReLU"]
     one = lab.network(
