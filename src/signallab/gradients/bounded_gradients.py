@@ -40,6 +40,7 @@ __all__ = [
     "gaussian_batch",
     "gradients_near_degeneracy",
     "isometry_exactly",
+    "last_gaps",
     "log_norms",
     "nearly_repeated",
     "networks",
@@ -210,6 +211,8 @@ def log_norms(
 ) -> Floats:
     """Return log norms of gradients ``(runs, depths, layers)``; orthogonal weights or a ``law``.
 
+    Everything is computed in the precision of the batch.
+
     >>> x = torch.eye(2, dtype=torch.float64)
     >>> log_norms(Setting(x, torch.tensor([0, 1]), 2, 3, Stream(0)), [2, 4], [1]).shape
     (3, 2, 1)
@@ -218,6 +221,7 @@ def log_norms(
     found = []
     for run in range(setting.runs):
         w = draw(setting.stream, run, max(depths), setting.width, inputs, law)
+        w = Weights(*(part.to(setting.x.dtype) for part in (w.first, w.square, w.head)))
         found.append(log_gradients(NETWORK, w, setting.x, setting.labels, depths, layers))
     return np.array(found)
 
@@ -294,6 +298,22 @@ def tidy(found: Mapping[str, Floats], by: str, depths: Sequence[int]) -> pd.Data
         for k, depth in enumerate(depths)
     ]
     return pd.concat(parts, ignore_index=True)
+
+
+def last_gaps(setting: Setting, depth: int, law: sp.Law | None = None) -> Floats:
+    """Return the isometry gap after ``depth`` layers ``(runs,)``; orthogonal weights or a ``law``.
+
+    >>> x = torch.eye(3, dtype=torch.float64)
+    >>> bool((last_gaps(Setting(x, torch.arange(3), 3, 2, Stream(0)), 4) < 1e-12).all())
+    True
+    """
+    inputs = setting.x.shape[1]
+    found = []
+    for run in range(setting.runs):
+        w = draw(setting.stream, run, depth, setting.width, inputs, law)
+        (end,) = states(NETWORK, w.hidden, setting.x, [depth])
+        found.append(float(sp.isometry_gap(end)))
+    return np.array(found)
 
 
 def theorem(

@@ -14,8 +14,19 @@ import pandas as pd
 
 import signalprop as sp
 from signallab.case import Case
-from signallab.gradients.expected_isometry import expected_log_length, haar, spread
-from signallab.gradients.rotated_chain import Descent, extreme, gap_of, threshold
+from signallab.gradients.expected_isometry import (
+    expected_log_length,
+    haar,
+    spread,
+    unit_rows,
+)
+from signallab.gradients.rotated_chain import (
+    Descent,
+    descent,
+    extreme,
+    gap_of,
+    threshold,
+)
 from signalprop._arrays import Floats
 from signalprop.random import Stream
 
@@ -44,6 +55,8 @@ __all__ = [
     "sharper_small",
     "sharper_time",
     "spectra",
+    "table_of_deviations",
+    "table_of_times",
     "theorem",
     "with_constant",
 ]
@@ -68,6 +81,19 @@ def eigenvalues_within(
     end = values[0] if up else values[-1]
     words = f"d = {d}, c = {c:g}, the {'largest' if up else 'smallest'} eigenvalue"
     return Case(float(abs(end - 1)), c, words=words)
+
+
+def table_of_deviations(sizes: Sequence[int], levels: Sequence[float]) -> pd.DataFrame:
+    """Return the largest ``|lambda - 1| / c`` that Lemma C.8's gap allows, a column for each d.
+
+    >>> table_of_deviations([2], [0.01]).round(2).values.tolist()
+    [[0.01, 2.5]]
+    """
+    rows = []
+    for c in levels:
+        ends = [[eigenvalues_within(d, c, up).left for up in (False, True)] for d in sizes]
+        rows.append((c, *(max(each) / c for each in ends)))
+    return pd.DataFrame(rows, columns=["c", *(f"width {d}" for d in sizes)])
 
 
 def spectra(d: int, count: int, stream: Stream, small: bool) -> list[Floats]:
@@ -319,6 +345,23 @@ def hitting_time(path: Descent, bound: Bound = printed_time, words: str = "") ->
     """
     d, psi = path.log_lengths.shape[-1], float(path.gaps[0, 0])
     return Case(path.hitting_times(threshold(d)), float(bound(d, psi)), words=words)
+
+
+def table_of_times(sizes: Sequence[int], runs: int, stream: Stream) -> pd.DataFrame:
+    """Return the mean time S from normalized Gaussian batches, beside the bounds on it.
+
+    >>> list(table_of_times([2], 2, Stream(0)))
+    ['width', 'gap', 'mean time', 'standard error', 'bound here', 'printed']
+    """
+    rows = []
+    for d in sizes:
+        x = unit_rows(stream.numpy("times", d).normal(size=(d, d)))
+        path = descent(x, 15 * d, runs, stream.child("times", d))
+        times, psi = path.hitting_times(threshold(d)), float(path.gaps[0, 0])
+        error = times.std(ddof=1) / np.sqrt(runs)
+        rows.append((d, psi, times.mean(), error, sharper_time(d, psi), printed_time(d, psi)))
+    names = ["width", "gap", "mean time", "standard error", "bound here", "printed"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def first_term(d: int, excess: float, shift: int = 0) -> Case:

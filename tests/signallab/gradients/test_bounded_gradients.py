@@ -103,6 +103,24 @@ def test_log_norms_are_those_of_autograd():
     assert found[1, 0, 0] == pytest.approx(float(gradient.norm().log()))
 
 
+def test_last_gaps_are_those_of_the_chain():
+    x = lab.gaussian_batch(4, 4, Stream(15))
+    setting = Setting(x, torch.arange(4), 4, 1, Stream(16))
+    w = draw(Stream(16), 0, 3, 4, 4, sp.gaussian())
+    h = x.mT.numpy()
+    for matrix in w.hidden:
+        h = unit_rows(matrix.numpy() @ h)
+    assert lab.last_gaps(setting, 3, sp.gaussian())[0] == pytest.approx(float(gap(h)))
+
+
+def test_single_precision_is_near_double():
+    x = lab.gaussian_batch(4, 3, Stream(17))
+    double = Setting(x, torch.arange(3), 4, 2, Stream(18))
+    single = Setting(x.float(), torch.arange(3), 4, 2, Stream(18))
+    logs = [lab.first_gradients(each, [2, 5]) for each in (double, single)]
+    assert 0 < np.abs(logs[0] - logs[1]).max() < 1e-3
+
+
 def test_first_gradients_show_each_sample_so_often():
     """Twice the same batch: rows of the length root 2 shorter, as if the head were halved so."""
     x, labels = lab.gaussian_batch(4, 3, Stream(7)), torch.arange(3)

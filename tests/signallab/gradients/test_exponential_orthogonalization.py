@@ -144,6 +144,16 @@ def test_times_by_hand():
     assert case.right == 80
 
 
+def test_tables():
+    times = lab.table_of_times([4, 6], 20, Stream(5))
+    assert (times["mean time"] < times["bound here"]).all()
+    assert (times["bound here"] < times["printed"]).all()
+    assert times["bound here"][0] == pytest.approx(480 * times["gap"][0])
+    deviations = lab.table_of_deviations([2, 3], [0.5, 0.02])
+    assert deviations["width 2"][1] == pytest.approx(np.sqrt(1 - np.exp(-0.02 / 16)) / 0.02)
+    assert deviations["width 3"][0] == lab.eigenvalues_within(3, 0.5, True).left / 0.5
+
+
 def test_first_term():
     """At the threshold k = 2 d^2 and 16 d psi = 1."""
     assert lab.first_term(2, 0.0).right == pytest.approx(np.exp(-1 / 8))
