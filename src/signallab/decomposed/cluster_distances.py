@@ -97,7 +97,7 @@ def one_layer(squared: Any) -> Any:
 def followed(x: Floats, depth: int) -> Floats:
     """Root of the spread over R, for layers 0 to ``depth`` at infinite width, ``(depth + 1,)``.
 
-    >>> from signallab.decomposed.odd_point import spread_out
+    >>> from signallab.decomposed.near_invariant import spread_out
     >>> followed(spread_out(10, 0.001, np.random.default_rng(0), 4), 3).round(5)
     array([0.00062, 0.00069, 0.00076, 0.00084])
     """
@@ -190,7 +190,7 @@ def networks(x: Floats, width: int, depth: int, runs: int, stream: Stream) -> pd
     Exact in law: given the outputs ``(d, n)`` of a layer with QR factors Q and R, the next products
     have the law of a Gaussian ``(d, n)`` matrix times R, without d x d weights.
 
-    >>> from signallab.decomposed.odd_point import spread_out
+    >>> from signallab.decomposed.near_invariant import spread_out
     >>> networks(spread_out(4, 0.01, np.random.default_rng(0), 3), 8, 2, 3, Stream(0)).shape
     (9, 3)
     """

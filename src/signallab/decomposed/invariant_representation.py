@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from signallab.case import Case
-from signallab.decomposed.odd_point import from_mean, images, invariant, relations
+from signallab.decomposed.near_invariant import from_mean, images, invariant, relations
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.limits import gaussian_expectation

@@ -24,7 +24,6 @@ __all__ = [
     "STARTS",
     "activity",
     "around",
-    "cifar",
     "diagonal",
     "isolated",
     "network",
@@ -33,13 +32,6 @@ __all__ = [
     "silent",
     "trained",
 ]
-
-
-def cifar(runs: int, n: int, stream: Stream) -> Floats:
-    """Return batches of CIFAR-10, pixels in [0, 1], ``(runs, n, 3072)``, drawn from 5000 images."""
-    images, _ = sp.data.load("cifar10", count=5000)
-    flat: Floats = images.flatten(1).double().numpy()
-    return np.stack([flat[rng.choice(len(flat), n, replace=False)] for rng in stream.runs(runs)])
 
 
 def activity(

@@ -20,7 +20,7 @@ from signallab.decomposed.cluster_distances import (
     squared_distances,
 )
 from signallab.decomposed.invariant_representation import expected_relations, relu_moment
-from signallab.decomposed.odd_point import from_mean, images, invariant, moment, spread_out
+from signallab.decomposed.near_invariant import from_mean, images, invariant, moment, spread_out
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.activations import relu

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from signallab.decomposed import cluster_distances as lab
-from signallab.decomposed.odd_point import spread_out
+from signallab.decomposed.near_invariant import spread_out
 from signalprop import theory
 from signalprop.limits.gram_maps import recentred_gram_map
 from signalprop.random import Stream

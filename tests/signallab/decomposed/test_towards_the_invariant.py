@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from signallab.decomposed import towards_the_invariant as lab
-from signallab.decomposed.odd_point import from_mean, images, invariant, spread_out
+from signallab.decomposed.near_invariant import from_mean, images, invariant, spread_out
 from signalprop import theory
 from signalprop.random import Stream
 

@@ -1,4 +1,4 @@
-"""One odd point and a cluster, and one layer of recentring and ReLU on them (DEC Sec. III).
+"""Invariant representations, batches near them, and one layer on these (DEC Definition 12).
 
 Batches hold points as rows ``(n, k)``, the columns of DEC's X; the odd point is row 0. A layer has
 d neurons with weights of variance ``2 alpha / d``.

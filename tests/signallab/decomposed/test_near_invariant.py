@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import signalprop as sp
-from signallab.decomposed import odd_point as lab
+from signallab.decomposed import near_invariant as lab
 from signalprop import theory
 from signalprop.random import Stream
 
