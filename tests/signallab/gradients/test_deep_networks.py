@@ -70,11 +70,11 @@ def test_gradients_are_finite_differences_of_the_loss(batch, weights, layer):
 
 def test_all_depths_at_once_are_networks_of_each_depth(batch, weights):
     x, labels = batch
-    together = lab.log_gradients(SHAPED, weights, x, labels, [1, 3, 5], [0, 2, 4])
+    together = lab.log_gradients(SHAPED, weights, x, labels, [1, 3, 5], [0, 1, 4])
     assert np.isnan(together).tolist() == [[False, True, True], [False, False, True], [False] * 3]
     for row, depth in enumerate([1, 3, 5]):
         cut = lab.Weights(weights.first, weights.square[: depth - 1], weights.head)
-        layers = [k for k in (0, 2, 4) if k < depth]
+        layers = [k for k in (0, 1, 4) if k < depth]
         alone = lab.log_gradients(SHAPED, cut, x, labels, [depth], layers)[0]
         np.testing.assert_allclose(together[row, : len(layers)], alone, atol=1e-12)
 
