@@ -227,33 +227,37 @@ def proof_of_corollary_8(
     return Case(
         np.array(chain[:-1]),
         np.array(chain[1:]),
-        words=f"n = {n}, δ = {delta:g}, μ = {mu:g}, {layers} layers",
+        words=f"n = {n}, δ = {delta:g}, μ = {mu:g}, layer {layers}",
     )
 
 
 def theorem_7(
-    inputs: str, activation: str, depth: int, bound: str = "B", *, missing: int = 0
+    inputs: str,
+    activation: str,
+    depth: int,
+    bound: Literal["B", "sharpest"] = "B",
+    *,
+    missing: int = 0,
 ) -> Case:
-    """COND Theorem 7: ``1 - B(L, delta)`` beside the smallest eigenvalue, in the worst layer.
+    """COND Theorem 7: ``1 - lambda_min`` beside ``B(L, delta)``, in the worst layer.
 
-    ``bound`` is ``B``, or ``sharpest``, the iterated parabola. ``missing`` layers make a rival.
+    Both sides as distances from 1, which tell deep layers apart. ``bound`` is ``B``, or
+    ``sharpest``, the iterated parabola. ``missing`` layers make a rival.
 
     >>> case = theorem_7("2 inputs of cosine 0.5", "second Hermite", 1)
     >>> round(case.left, 9), round(case.right, 9)
-    (0.75, 0.75)
+    (0.25, 0.25)
     """
     gram = WELL_POSED[inputs]
     mu, delta = _mu(activation), float(theory.cond_assumption_b(gram))
-    layers = list(range(1 - missing, depth + 1 - missing))
-    off = off_diagonal(gram, ACTIVATIONS[activation], layers)
-    lowest = 1 + np.linalg.eigvalsh(off)[:, 0]
+    layers = tuple(range(1, depth + 1))
     if bound == "B":
-        ceiling = theory.cond_b(np.arange(1.0, depth + 1), delta, mu)
+        ceiling = theory.cond_b(np.array(layers, dtype=float), delta, mu)
     else:
         ceiling = theory.cond_sharpest(delta, mu, depth)[1:]
-    at = int(np.argmax((1 - ceiling) / lowest))
-    words = f"{activation}, {inputs}, layer {at + 1}"
-    return Case(float(1 - ceiling[at]), float(lowest[at]), {"δ > 0": delta > 0}, words)
+    shifted = [layer - missing for layer in layers]
+    lowest = np.linalg.eigvalsh(off_diagonal(gram, ACTIVATIONS[activation], shifted))[:, 0]
+    return _worst(np.asarray(-lowest, dtype=float), ceiling, layers, f"{activation}, {inputs}")
 
 
 def power_series(count: int, order: int, stream: Stream) -> Floats:
@@ -357,4 +361,4 @@ def _worst(true: Floats, bound: Floats, layers: tuple[int, ...], words: str) -> 
     seen = true > TINY
     ratio = np.where(seen, true / np.maximum(bound, TINY), 0.0)
     at = int(ratio.argmax())
-    return Case(float(true[at]), float(bound[at]), words=f"{words}, {layers[at]} layers")
+    return Case(float(true[at]), float(bound[at]), words=f"{words}, layer {layers[at]}")

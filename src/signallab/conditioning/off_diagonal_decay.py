@@ -230,7 +230,7 @@ def entries(
 
     >>> case = entries("10 inputs of cosine 0.9", "second Hermite", 2)
     >>> round(case.left, 6), round(case.right, 6), case.words
-    (0.81, 0.85, 'second Hermite, 10 inputs of cosine 0.9, 1 layers')
+    (0.81, 0.85, 'second Hermite, 10 inputs of cosine 0.9, layer 1')
     """
     gram, phi = GRAMS[inputs], ACTIVATIONS[activation]
     delta = float(theory.cond_assumption_a(gram))
@@ -238,7 +238,7 @@ def entries(
     largest = np.abs(off_diagonal(gram, phi, layers)).max((-2, -1))
     allowed = _allowed(bound, depth, delta, _mu(sp.KernelMap(phi)))
     at = int(_quotient(largest, allowed).argmax())
-    words = f"{activation}, {inputs}, {at + 1} layers"
+    words = f"{activation}, {inputs}, layer {at + 1}"
     return Case(float(largest[at]), float(allowed[at]), {"0 < δ < 1": 0 < delta < 1}, words)
 
 

@@ -107,11 +107,17 @@ def test_theorem_7():
     case = lab.theorem_7("2 inputs of cosine 0.5", "second Hermite", 6, "sharpest")
     assert case.left == pytest.approx(case.right)
     case = lab.theorem_7("10 inputs of cosine 0.9", "second Hermite", 1)
-    assert (case.left, case.right) == (pytest.approx(0.15), pytest.approx(0.19))
-    case = lab.theorem_7("10 inputs of cosine 0.9", "second Hermite", 1, missing=1)
-    assert case.right == pytest.approx(0.1)
-    case = lab.theorem_7("10 inputs of cosine 0.9", "second Hermite", 3, missing=1)
-    assert case.right == pytest.approx(0.1)  # nearest in the first layer
+    assert (case.left, case.right) == (pytest.approx(0.81), pytest.approx(0.85))
+    case = lab.theorem_7("10 inputs of cosine 0.9", "second Hermite", 2, missing=1)
+    assert (case.left, case.right) == (pytest.approx(0.9), pytest.approx(0.85))
+    case = lab.theorem_7("8 of the random directions", "tanh", 3)
+    gram = lab.WELL_POSED["8 of the random directions"]
+    layer = int(case.words[-1])
+    lowest = np.linalg.eigvalsh(sp.nngp(gram, ACTIVATIONS["tanh"], layer))[0]
+    assert case.left == pytest.approx(1 - lowest, abs=1e-10)
+    delta = np.linalg.eigvalsh(gram)[0]
+    mu = float(sp.KernelMap(ACTIVATIONS["tanh"]).nonlinearity)
+    assert case.right == pytest.approx(1 - delta * (1 + mu / 2) ** layer, rel=1e-9)
 
 
 def test_lemma_23():
