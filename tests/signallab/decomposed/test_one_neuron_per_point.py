@@ -22,6 +22,15 @@ def test_numbers_by_hand():
     assert lab.numbers(np.ones((2, 4)))["on for most"] == 1
 
 
+def test_what_counts_as_strong_and_as_most():
+    y = np.ones((3, 20))
+    y[:, 0] = [10.5, 9.5, 1.0]  # the median response is 1
+    y[:1, -1:] = y[1:2, -3:] = 0  # on for 19, 17 and 20 of twenty
+    found = lab.numbers(y)
+    assert found["strong"] == pytest.approx(1 / 3)
+    assert found["on for most"] == pytest.approx(2 / 3)
+
+
 @pytest.mark.parametrize("rescale", [False, True])
 def test_activity_has_the_law_of_layers_with_weights(rescale):
     """The first layers by sp.Chain, with explicit weights, and the same measure."""
