@@ -35,6 +35,7 @@ __all__ = [
     "hypotheses",
     "iterated",
     "leaning_erf",
+    "rate",
     "shifted_relu",
     "signs_in_the_proof",
     "stays_away",

@@ -105,6 +105,16 @@ def test_sum_of_biases(side):
     assert late.right == pytest.approx(0.6 * bias(start) / alpha, rel=1e-9)
 
 
+def test_sums():
+    rows = lab.sums()
+    for start, row in zip([0.5, 2.0], rows.to_numpy(), strict=True):
+        norms = np.asarray(LENGTHS.iterate(start, 300))
+        along = (np.asarray(LENGTHS.mean(norms)) ** 2 / np.asarray(LENGTHS(norms))).sum()
+        assert row[3] == pytest.approx(along, rel=1e-9)
+        case = lab.sum_of_biases("below" if start < 1 else "above", 1.0)
+        assert list(row[:3]) == [start, case.right, case.left]
+
+
 def test_one_input_by_hermite_coefficients():
     gamma, rho = 2.0, 0.5
     a = hermite_coefficients(PHI.gained(math.sqrt(gamma)), 60)

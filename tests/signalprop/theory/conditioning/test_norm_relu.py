@@ -66,3 +66,7 @@ def test_kinks_and_variances_broadcast():
 def test_variance_must_be_positive(gamma):
     with pytest.raises(ValueError, match="gamma must be positive"):
         theory.cond_norm_relu_length([1.0, gamma])
+
+
+def test_without_a_kink_it_is_the_printed_one():
+    assert theory.cond_norm_relu_mean(2.0) == theory.cond_norm_relu_mean(2.0, -1.5975)

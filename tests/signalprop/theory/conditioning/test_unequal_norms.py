@@ -15,8 +15,9 @@ unit = st.floats(0.0, 1.0)
 def test_lemma_41_as_printed():
     near = math.sqrt(1 - (1 + 0.2) * 0.3) * math.sqrt(1 - (1 + 0.05) * 0.3)
     assert theory.cond_lemma_41(-0.7, 0.4, 0.1) == pytest.approx(near)
-    far = math.sqrt(0.8) * math.sqrt(0.95) * 0.2
-    assert theory.cond_lemma_41(0.2, 0.4, 0.1) == pytest.approx(far)
+    for rho in (0.2, -0.49):
+        far = math.sqrt(0.8) * math.sqrt(0.95) * abs(rho)
+        assert theory.cond_lemma_41(rho, 0.4, 0.1) == pytest.approx(far)
 
 
 @given(st.floats(-1, 1), unit, unit)
