@@ -74,6 +74,8 @@ def test_lemma_19():
         assert case.left[1] == case.right[0]
     assert not lab.in_range(sp.activations.identity).hypotheses["not linear"]
     assert not lab.in_range(sp.activations.relu).hypotheses["normalized"]
+    assert lab.remainder(lab.NEARLY_LINEAR) == pytest.approx(1e-3, rel=1e-9)
+    assert all(lab.in_range(lab.NEARLY_LINEAR).hypotheses.values())
     assert lab.in_range(lab.NEARLY_LINEAR, above=0.1, most=0.5).left[0] == 0.1
 
 

@@ -98,6 +98,7 @@ def test_proof_of_corollary_8(layers, steps):
     assert len(case.left) == steps
     assert np.all(case.left <= case.right * (1 + 1e-12))
     np.testing.assert_array_equal(case.left[1:], case.right[:-1])
+    assert case.left[0] == pytest.approx(case.right[0], rel=1e-12)  # n b / (1 - b) twice
     assert case.right[-1] == pytest.approx(60 / 1.5**layers)
     last = lab.proof_of_corollary_8(6, 0.1, 1.0, layers, factor=0.5).right[-1]
     assert last == pytest.approx(30 / 1.5**layers)

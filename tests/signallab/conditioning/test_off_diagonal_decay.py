@@ -21,6 +21,12 @@ def test_separation(name):
     assert case.left == pytest.approx(case.right, abs=1e-12)
 
 
+def test_sets_of_inputs_are_what_their_names_say():
+    for name, (gram, _) in lab.sets_of_inputs().items():
+        n = int(name.rsplit(" ", 1)[-1] if name.startswith("a fan") else name.split()[0])
+        assert gram.shape == (n, n)
+
+
 def test_separation_rivals():
     negative = "4 inputs of cosine -0.33"
     assert lab.separation(negative, signed=True).left == pytest.approx(4 / 3)
