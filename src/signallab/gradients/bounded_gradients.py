@@ -55,6 +55,7 @@ __all__ = [
     "table_of_sums",
     "theorem",
     "tidy",
+    "told_apart",
     "total",
 ]
 
@@ -207,11 +208,17 @@ def nearly_repeated(d: int, distinct: int, distance: float, stream: Stream) -> t
 
 
 def log_norms(
-    setting: Setting, depths: Sequence[int], layers: Sequence[int], law: sp.Law | None = None
+    setting: Setting,
+    depths: Sequence[int],
+    layers: Sequence[int],
+    law: sp.Law | None = None,
+    repeats: int = 1,
 ) -> Floats:
     """Return log norms of gradients ``(runs, depths, layers)``; orthogonal weights or a ``law``.
 
-    Everything is computed in the precision of the batch.
+    Everything is computed in the precision of the batch, of which every sample is shown ``repeats``
+    times. Why it is right to compute it once: with r copies a row is sqrt r times as long, so what
+    BN returns is divided by that. The next BN does not see it, the head does.
 
     >>> x = torch.eye(2, dtype=torch.float64)
     >>> log_norms(Setting(x, torch.tensor([0, 1]), 2, 3, Stream(0)), [2, 4], [1]).shape
@@ -222,6 +229,7 @@ def log_norms(
     for run in range(setting.runs):
         w = draw(setting.stream, run, max(depths), setting.width, inputs, law)
         w = Weights(*(part.to(setting.x.dtype) for part in (w.first, w.square, w.head)))
+        w = replace(w, head=w.head / repeats**0.5)
         found.append(log_gradients(NETWORK, w, setting.x, setting.labels, depths, layers))
     return np.array(found)
 
@@ -258,14 +266,29 @@ def first_gradients(
 ) -> Floats:
     """Return log gradients of the first square layer ``(runs, depths)``.
 
-    Each sample of the batch is shown ``repeats`` times.
+    Arguments are those of :func:`log_norms`.
 
     >>> x = torch.eye(2, dtype=torch.float64)
     >>> first_gradients(Setting(x, torch.tensor([0, 1]), 4, 3, Stream(0)), [2, 5], 2).shape
     (3, 2)
     """
-    x, labels = setting.x.repeat(repeats, 1), setting.labels.repeat(repeats)
-    return log_norms(replace(setting, x=x, labels=labels), depths, [1], law)[..., 0]
+    return log_norms(setting, depths, [1], law, repeats)[..., 0]
+
+
+def told_apart(setting: Setting, depths: Sequence[int]) -> Floats:
+    """Return how far two copies of the batch, shown together, are apart ``(depths,)``.
+
+    It is the norm of the difference of their representations, in one network. Copies are equal, so
+    this is rounding, and what the network makes of it.
+
+    >>> x = torch.eye(3, dtype=torch.float64)
+    >>> told_apart(Setting(x, torch.arange(3), 6, 1, Stream(0)), [1, 2]).shape
+    (2,)
+    """
+    w = draw(setting.stream, 0, max(depths), setting.width, setting.x.shape[1])
+    hidden = [part.to(setting.x.dtype) for part in w.hidden]
+    halves = [end.chunk(2) for end in states(NETWORK, hidden, setting.x.repeat(2, 1), depths)]
+    return np.array([float((a - b).norm()) for a, b in halves])
 
 
 def table_of_shapes(

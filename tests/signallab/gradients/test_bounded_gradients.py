@@ -121,13 +121,23 @@ def test_single_precision_is_near_double():
     assert 0 < np.abs(logs[0] - logs[1]).max() < 1e-3
 
 
-def test_first_gradients_show_each_sample_so_often():
-    """Twice the same batch: rows of the length root 2 shorter, as if the head were halved so."""
+def test_copies_are_told_apart_by_a_change_of_one_of_them():
+    """What rounding does is seen on a batch whose copies differ by as much."""
+    x = lab.gaussian_batch(8, 4, Stream(19))
+    found = lab.told_apart(Setting(x.float(), torch.arange(4), 8, 1, Stream(20)), [1, 400])
+    assert found[0] < 1e-4
+    assert np.isfinite(found).all()
+    w = draw(Stream(20), 0, 1, 8, 8)
+    (end,) = lab.states(lab.NETWORK, w.hidden, torch.cat([x, x + 0.1]), [1])
+    assert float((end[:4] - end[4:]).norm()) > 1e-3
+
+
+def test_copies_of_a_sample_are_computed_once():
     x, labels = lab.gaussian_batch(4, 3, Stream(7)), torch.arange(3)
     setting = Setting(x, labels, 4, 2, Stream(8))
-    twice = Setting(x.repeat(2, 1), labels.repeat(2), 4, 2, Stream(8))
-    found = lab.first_gradients(setting, [2, 4], 2)
-    np.testing.assert_allclose(found, lab.log_norms(twice, [2, 4], [1])[..., 0])
+    thrice = Setting(x.repeat(3, 1), labels.repeat(3), 4, 2, Stream(8))
+    found = lab.first_gradients(setting, [2, 4], repeats=3)
+    np.testing.assert_allclose(found, lab.log_norms(thrice, [2, 4], [1])[..., 0], rtol=1e-9)
 
 
 def test_few_samples_explode_and_many_do_not():
