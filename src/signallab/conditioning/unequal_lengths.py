@@ -32,6 +32,7 @@ __all__ = [
     "one_layer",
     "paths",
     "theorem_42",
+    "waiting",
 ]
 
 A = sp.activations

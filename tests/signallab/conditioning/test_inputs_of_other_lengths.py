@@ -116,6 +116,8 @@ def test_signs_in_the_proof_of_erf():
         (A.sigmoid, 0),
         (A.relu.standardized(), 0),
         (A.Activation("falling", lambda x: -x), 1),
+        (A.Activation("falling on the right", lambda x: -abs(x)), 1),
+        (A.Activation("falling on the left", abs), 1),
         (A.cube, 2),
         (A.Activation("left", lambda x: -(x**2) * (x < 0) + 0.0), 3),
     ],
@@ -137,6 +139,7 @@ def test_stays_away_iterates_the_norm_transfer(shift):
     path = np.asarray(sp.LengthMap(lab.shifted_relu(shift)).iterate(2.5, 3))
     case = lab.stays_away(2.5, shift, 3)
     assert case.right == pytest.approx(abs(path[-1] - 1), rel=1e-9)
+    assert case.left == 0.1
 
 
 def test_decrease():

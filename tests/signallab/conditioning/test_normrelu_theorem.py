@@ -80,7 +80,8 @@ def test_chord(gamma):
     end = 0.5 if gamma < 1 else 2.0
     assert case.right == pytest.approx(bias(end) * (1 - gamma) / (1 - end), rel=1e-9)
     assert lab.chord(gamma, below=1.0, above=0.5).right == pytest.approx(case.right / 2)
-    assert not lab.chord(2.5).hypotheses["γ in [0.5, 2]"]
+    for outside in (0.4, 2.5):
+        assert not lab.chord(outside).hypotheses["γ in [0.5, 2]"]
 
 
 def test_constants():
