@@ -23,12 +23,14 @@ __all__ = [
     "DELTA",
     "PAIRS",
     "chord",
+    "coefficient",
     "constant",
     "constants",
     "correlation",
     "depth_per_fold",
     "depths",
     "drift",
+    "near_one",
     "one_input",
     "paths",
     "sum_of_biases",
@@ -233,6 +235,28 @@ def sums() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def coefficient(gamma: float) -> float:
+    """Return ``mu^{gamma}`` of NormReLU: 1 minus the share of ``a_1^2`` in the mean square.
+
+    >>> round(coefficient(1.0), 4)
+    0.0156
+    """
+    first = SCALE**2 * gamma * float(norm.sf(C / math.sqrt(gamma))) ** 2
+    return 1 - first / float(theory.cond_norm_relu_length(gamma))
+
+
+def near_one(share: float, *, least: float = 0.5) -> Case:
+    """COND, proof of Theorem 59: the coefficient at ``1 + share mu/4`` is at least ``least mu``.
+
+    >>> case = near_one(-1.0)
+    >>> bool(case.left < case.right)
+    True
+    """
+    stated = {"within μ/4 of 1": abs(share) <= 1}
+    words = f"γ = 1 {share:+g} μ/4"
+    return Case(least * MU, coefficient(1 + share * MU / 4), stated, words=words)
+
+
 def one_input(gamma: float, rho: float, *, whole: bool) -> Case:
     """COND Eq. 29, the factor of one input: its first line, and the second.
 
@@ -243,11 +267,9 @@ def one_input(gamma: float, rho: float, *, whole: bool) -> Case:
     >>> bool(case.left > case.right)
     True
     """
-    length = float(theory.cond_norm_relu_length(gamma))
     bias = float(theory.cond_norm_relu_bias(gamma))
     series = float(correlation(gamma, gamma, rho)) - bias  # over the sum from 0
-    first = SCALE**2 * gamma * float(norm.sf(C / math.sqrt(gamma))) ** 2
-    right = rho * (1 - (1 - first / length) * (1 - rho))
+    right = rho * (1 - coefficient(gamma) * (1 - rho))
     left = series if whole else series / (1 - bias)
     return Case(left, right, words=f"γ = {gamma:g}, correlation {rho:g}")
 

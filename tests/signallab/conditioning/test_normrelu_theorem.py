@@ -129,6 +129,16 @@ def test_one_input_by_hermite_coefficients():
     assert printed.left == pytest.approx(series / (length - a[0] ** 2), rel=1e-9)
 
 
+def test_near_one():
+    mu = float(theory.cond_norm_relu_mu(-1.5975))
+    gamma = 1 - mu / 4
+    a = hermite_coefficients(PHI.gained(math.sqrt(gamma)), 1)
+    case = lab.near_one(-1.0, least=0.7)
+    assert case.left == pytest.approx(0.7 * mu)
+    assert case.right == pytest.approx(1 - a[1] ** 2 / float(LENGTHS(gamma)), rel=1e-9)
+    assert not lab.near_one(1.1).hypotheses["within μ/4 of 1"]
+
+
 def test_depths():
     row = lab.depths(0.9, [0.2]).iloc[0]
     path = lab.paths((0.9,), 1600, ((0.5, 2.0),))[:, 0, 0]
