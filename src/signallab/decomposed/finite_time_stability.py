@@ -21,6 +21,7 @@ from signallab.case import Case
 from signalprop.random import Stream
 
 __all__ = [
+    "KNOWN",
     "branch",
     "bundle_layers",
     "bundle",
@@ -60,6 +61,16 @@ Row = tuple[int, ...]
 Fractions = tuple[Fraction, ...]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 LAWS = ("Gaussian", "uniform", "log-normal")
+
+#: Branches without merging that come near the constants of DEC Appendix C: the first two end with a
+#: mean near twice the inner gap over n; then two and three negative steps, with and without pauses.
+KNOWN: list[dict[str, tuple[int, ...]]] = [
+    {"values": (-8016, 2005, 3005, 3006), "signs": (1, 1)},
+    {"values": (-3006, -1001, -1, 4008), "signs": (-1, -1)},
+    {"values": (-1071, 2018, 2022, 10455), "signs": (-1, -1, -1)},
+    {"values": (480, 2418, 2418, 2479, 2569, 12044), "signs": (-1, -1, -1)},
+    {"values": (-735, -260, -169, 7787), "signs": (-1, 1, -1)},
+]
 
 
 def centred(values: Row) -> Row:

@@ -14,7 +14,7 @@ from signalprop.random import Stream
 
 STREAM = Stream(3).child("finite time stability")
 rows = st.lists(st.integers(-40, 40), min_size=4, max_size=9, unique=True).map(tuple)
-KEPT = lab.non_merging(STREAM, 150)
+KEPT = lab.non_merging(STREAM, 150) + lab.KNOWN
 
 
 def literal(values, signs):
@@ -203,6 +203,14 @@ def test_search_finds_stretches_without_merging():
         assert counts == {len(set(point["values"]))}
         assert min(counts) > 3
     assert not all(lab.equation_33((0, 0, 0, 9), (1, 1)).hypotheses.values())
+
+
+def test_known_branches_end_near_the_constants():
+    for point in lab.KNOWN[:2]:
+        end = sorted(literal(**point)[-1])
+        assert end == [0, 1, 1001, 1002]
+        case = lab.equation_32(**point, factor=2)
+        assert 0.99 < case.left / case.right < 1
 
 
 def test_displays_with_positive_steps():
