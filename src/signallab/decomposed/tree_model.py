@@ -528,15 +528,15 @@ def odd_points_of_networks(
 ) -> tuple[Floats, Floats]:
     """Return the point of largest norm in layer ``depth`` of one network a batch, and its ratio.
 
-    The ratio is that of its norm to the median; ``x`` is ``(batches, n, k)``, of which fifty at a
-    time are taken in float64.
+    The ratio is that of its norm to the median; ``x`` is ``(batches, n, k)``, of which twenty at
+    a time are taken in float64.
 
     >>> odd_points_of_networks(torch.eye(4)[None], 20, 3, Stream(0))[0].shape
     (1,)
     """
     found = []
-    for i in range(0, len(x), 50):
-        part = x[i : i + 50].double()
+    for i in range(0, len(x), 20):
+        part = x[i : i + 20].double()
         # Gaussian weights see the Gram matrix alone: n features of the same will do.
         root = torch.linalg.qr(part.mT).R.mT
         path = _network(width).run(root, depth, len(part), stream.child(f"batches from {i}"))
