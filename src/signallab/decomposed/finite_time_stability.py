@@ -47,8 +47,10 @@ __all__ = [
     "non_merging",
     "outlasts",
     "persistent",
+    "positive_entries",
     "ratio",
     "second_gap",
+    "some_positive",
     "stable_from",
     "survey",
     "theorem_10",
@@ -604,6 +606,28 @@ def equation_35d(
         late, early = early, late
     false = late >= early if strict else late > early
     return Case(int(false), 0, kept, f"{values}, negative steps {t1} and {t2}")
+
+
+def positive_entries(values: Row, signs: Sequence[int]) -> Case:
+    """DEC Eq. 31 with negative steps: n_t at the last layer and at layer 1.
+
+    >>> case = positive_entries((0, 0, 2721, 2776, 10715), (-1, -1))
+    >>> case.left, case.right
+    (3, 4)
+    """
+    rows, kept = _stretch(values, signs)
+    return Case(_positive(rows[-1]), _positive(rows[1]), kept)
+
+
+def some_positive(values: Row, signs: Sequence[int], least: int = 3) -> Case:
+    """What remains of it: ``least`` and the smallest n_t of all layers from 1 on.
+
+    >>> case = some_positive((0, 0, 2721, 2776, 10715), (-1, -1))
+    >>> case.left, case.right
+    (3, 3)
+    """
+    rows, kept = _stretch(values, signs)
+    return Case(least, min(_positive(row) for row in rows[1:]), kept)
 
 
 def mean_between(values: Row, signs: Sequence[int], factor: float = 1.0) -> Case:

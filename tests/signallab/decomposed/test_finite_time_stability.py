@@ -248,6 +248,9 @@ def test_displays_with_negative_steps():
         assert sides(lab.mean_between(**p)) == (float(means[t2 - 1]), float(means[t1]))
         inner = lab.gaps_kept(**p, gap=lab.inner_gap)
         assert inner.left == inner.right
+        counts = [sum(v > 0 for v in row) for row in path[1:]]
+        assert sides(lab.positive_entries(**p)) == (counts[-1], counts[0])
+        assert sides(lab.some_positive(**p)) == (3, min(counts))
 
 
 def test_a_first_negative_step_at_layer_1():
