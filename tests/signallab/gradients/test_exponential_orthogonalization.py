@@ -117,6 +117,7 @@ def test_needed_is_the_slower_extreme():
     assert row["constant"] == pytest.approx(row["needed"] / (4 * (1 + 2 * psi)))
     near = lab.needed([6], [1e-8]).iloc[0]
     assert near["needed"] == pytest.approx(1 / np.log(8 / 6), rel=1e-3)
+    assert near["constant"] == pytest.approx(near["needed"] / 36, rel=1e-6)
 
 
 @pytest.mark.parametrize("d", [2, 5, 8])
@@ -132,6 +133,10 @@ def test_figure_input():
     x = lab.figure_input(4, Stream(4), share=0.5)
     assert np.linalg.matrix_rank(x - np.eye(4) / 2) == 1
     assert (x >= 0).all()
+    u, v = Stream(4).numpy("figure", 4).random((2, 4))
+    np.testing.assert_allclose(
+        lab.figure_input(4, Stream(4)), 0.995 * np.eye(4) + 0.005 * np.outer(u, v)
+    )
 
 
 def test_times_by_hand():

@@ -140,6 +140,13 @@ def test_lipschitz_quotients():
     assert lab.lipschitz("squared error of outputs", z, y, 1.5).left > 10
 
 
+def test_lipschitz_by_hand():
+    """Squared outputs at 1 and 3 for the label 0: apart by 2, and by 0.02 / 2 and 0.02 / 4."""
+    z = torch.tensor([[1.0], [3.0]], dtype=torch.float64)
+    case = lab.lipschitz("squared error of outputs", z, torch.zeros_like(z), 1.0)
+    assert case.left == pytest.approx(3 + 3 - 0.005)
+
+
 def test_cross_entropy_gradient():
     case = lab.cross_entropy_gradient(*lab.logits(100, 6, Stream(5)))
     np.testing.assert_allclose(case.left, case.right, atol=1e-12)
