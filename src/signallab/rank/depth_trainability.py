@@ -41,8 +41,7 @@ class Setting:
     """Images ``(N, features)`` with labels ``(N,)``, sizes, and where randomness comes from.
 
     ``probe`` images measure the accuracy, ``records`` times in the course of training. ``long_run``
-    is what :func:`signalprop.training.train` takes as folder and progress, and ``networks`` are the
-    kinds that can be asked for by name, :data:`NETWORKS` if no others are given.
+    is what :func:`signalprop.training.train` takes as folder and progress.
     """
 
     images: torch.Tensor = field(repr=False)
@@ -56,7 +55,6 @@ class Setting:
     probe: int = 1024
     records: int = 12
     long_run: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    networks: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: NETWORKS, repr=False)
 
 
 def images(device: str = "cpu") -> tuple[torch.Tensor, torch.Tensor]:
@@ -90,7 +88,7 @@ def before_training(
 
 
 def trained(setting: Setting, plans: Sequence[tuple[str, int]]) -> pd.DataFrame:
-    """Train networks of each plan, the name of a network and a depth; return their accuracy.
+    """Train networks of each plan, a name of :data:`NETWORKS` and a depth; return their accuracy.
 
     Columns network, depth, rate, run, iteration, accuracy and loss, both on the first images. A
     network for every rate and run; one that diverged has NaN from then on.
@@ -162,8 +160,8 @@ def _networks(
     purpose: str,
     dtype: torch.dtype = torch.float32,
 ) -> sp.MLP:
-    if network not in setting.networks:
-        raise ValueError(f"network must be one of {', '.join(setting.networks)}, got {network!r}")
+    if network not in NETWORKS:
+        raise ValueError(f"network must be one of {', '.join(NETWORKS)}, got {network!r}")
     x = setting.images
     return sp.MLP(
         x.shape[1],
@@ -173,7 +171,7 @@ def _networks(
         seeds=seeds,
         stream=setting.stream.child(purpose),
         dtype=dtype,
-        **setting.networks[network],
+        **NETWORKS[network],
     ).to(x.device)
 
 

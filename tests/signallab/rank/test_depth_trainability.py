@@ -1,7 +1,5 @@
 """Depth and training: ranks and a network by hand, the choice of a rate, the time of waking."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -102,15 +100,3 @@ def test_waking_is_the_first_record_above_the_level_in_every_run():
     assert list(lab.awake_after(toy)["iteration"]) == [(1 + 3) / 2]
     assert lab.awake_after(toy, level=0.9)["iteration"].isna().all()
     assert lab.awake_after(toy[toy["iteration"] < 3])["iteration"].isna().all()
-
-
-def test_other_networks_may_be_asked_for(setting):
-    """Weights divided by a number leave ranks as they are where there are no biases."""
-    small = {**lab.NETWORKS["He weights"], "weights": sp.gaussian("1/(3d)")}
-    own = replace(setting, networks={"He weights": lab.NETWORKS["He weights"], "small": small})
-    one, other = (lab.before_training(own, n, 6, 24, 3, sp.rank_ratio) for n in own.networks)
-    np.testing.assert_allclose(one, other, rtol=1e-4)
-    weights = [next(iter(lab._networks(own, n, 1, [0], "x").parameters())) for n in own.networks]
-    torch.testing.assert_close(weights[0], weights[1] * 6**0.5)
-    with pytest.raises(ValueError, match="network must be one of He weights, small"):
-        lab.before_training(own, "batch norm", 2, 8, 1)
