@@ -107,6 +107,8 @@ def test_sgd_steps():
 def test_theorems_44_and_45():
     case = lab.theorem_44(40, "ReLU", 1e-3)
     assert case.left > case.right
+    k, _ = lab.deep_kernel(40, "ReLU")
+    assert case.left == lab.descent_steps(k, 0.25 / np.linalg.eigvalsh(k)[-1], 1e-3)
     case = lab.theorem_44(40, "ReLU", 1e-3, power=1.0)
     assert case.left <= case.right
     case = lab.theorem_45(40, "ReLU", 0.1, 0.5)
@@ -121,6 +123,8 @@ def test_smallest_eigenvalue():
     assert case.left == pytest.approx(4 * flat.left)
     assert flat.right == case.right
     assert 0.8 < case.right <= 1
+    few = np.linalg.eigvalsh(lab.deep_kernel(10, "ReLU")[0])[0]
+    assert flat.left == pytest.approx(few / 2)
 
 
 def test_rate_by_depth():
