@@ -59,6 +59,18 @@ from .conditioning.norm_relu import (
 from .conditioning.norm_relu import (
     cond_norm_relu_mean as cond_norm_relu_mean,
 )
+from .conditioning.one_layer import (
+    cond_note_56 as cond_note_56,
+)
+from .conditioning.one_layer import (
+    cond_relu_weights as cond_relu_weights,
+)
+from .conditioning.one_layer import (
+    cond_theorem_56 as cond_theorem_56,
+)
+from .conditioning.one_layer import (
+    cond_theorem_58_floor as cond_theorem_58_floor,
+)
 from .conditioning.top_layer import (
     cond_corollary_4 as cond_corollary_4,
 )
