@@ -67,14 +67,17 @@ def unit_rows(x: Floats) -> Floats:
     return result
 
 
-def by_definition(x: Floats, axis: int = 1) -> Case:
+def by_definition(x: Floats, axis: int = 1, printed: bool = False) -> Case:
     """GRAD Eq. 6.4: entry by entry, and as a product with a diagonal matrix; ``axis`` is summed.
+
+    ``printed`` ends the sum after d terms, for ``(d, n)``.
 
     >>> case = by_definition(np.array([[3.0, 4.0], [0.0, 2.0]]))
     >>> bool(np.allclose(case.left, case.right))
     True
     """
-    entries = x / np.sqrt(np.sum(x**2, axis=axis, keepdims=True))
+    summed = x[:, : len(x)] if printed else x
+    entries = x / np.sqrt(np.sum(summed**2, axis=axis, keepdims=True))
     return Case(np.diag(np.diag(x @ x.T) ** -0.5) @ x, entries, words=f"{x.shape}")
 
 

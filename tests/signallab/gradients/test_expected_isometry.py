@@ -23,8 +23,10 @@ def test_unit_rows_is_the_batch_norm_of_the_library_up_to_a_factor():
     case = lab.by_definition(x)
     np.testing.assert_allclose(case.left, expected)
     np.testing.assert_allclose(case.right, case.left)
-    wrong = lab.by_definition(x, axis=0)
-    assert not np.allclose(wrong.left, wrong.right)
+    for wrong in (lab.by_definition(x, axis=0), lab.by_definition(x, printed=True)):
+        assert not np.allclose(wrong.left, wrong.right)
+    square = lab.by_definition(x[:, :3], printed=True)
+    np.testing.assert_allclose(square.left, square.right)
 
 
 def test_gap_is_the_library_s():
