@@ -71,6 +71,27 @@ from .conditioning.one_layer import (
 from .conditioning.one_layer import (
     cond_theorem_58_floor as cond_theorem_58_floor,
 )
+from .conditioning.tangent_kernel import (
+    cond_equation_7 as cond_equation_7,
+)
+from .conditioning.tangent_kernel import (
+    cond_lemma_26 as cond_lemma_26,
+)
+from .conditioning.tangent_kernel import (
+    cond_lemma_26_sharper as cond_lemma_26_sharper,
+)
+from .conditioning.tangent_kernel import (
+    cond_tangent as cond_tangent,
+)
+from .conditioning.tangent_kernel import (
+    cond_tangent_sharpest as cond_tangent_sharpest,
+)
+from .conditioning.tangent_kernel import (
+    cond_theorem_5 as cond_theorem_5,
+)
+from .conditioning.tangent_kernel import (
+    cond_theorem_5_diagonal as cond_theorem_5_diagonal,
+)
 from .conditioning.top_layer import (
     cond_corollary_4 as cond_corollary_4,
 )
