@@ -35,6 +35,18 @@ from .conditioning.decay import (
 from .conditioning.decay import (
     cond_sharpest as cond_sharpest,
 )
+from .conditioning.interpolation import (
+    cond_lemma_54 as cond_lemma_54,
+)
+from .conditioning.interpolation import (
+    cond_lemma_54_sharper as cond_lemma_54_sharper,
+)
+from .conditioning.interpolation import (
+    cond_theorem_16 as cond_theorem_16,
+)
+from .conditioning.interpolation import (
+    cond_theorem_16_depth as cond_theorem_16_depth,
+)
 from .conditioning.norm_convergence import (
     cond_theorem_37 as cond_theorem_37,
 )

@@ -1,0 +1,82 @@
+"""Exact risks beside simulated ones, closed forms beside quadrature."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import eval_legendre
+
+import signalprop as sp
+from signallab.conditioning import benign_overfitting as lab
+from signallab.conditioning.reference import directions
+
+
+def test_separations_of_pairs_are_uniform_in_three_dimensions():
+    found = lab.separations(2, 3, 4000, sp.Stream(0))
+    for q in (0.2, 0.5, 0.8):
+        assert abs(np.mean(found < q) - q) < 5.5 * math.sqrt(q * (1 - q) / 4000)
+    assert lab.apart(2, 0.5, 4000, sp.Stream(1), factor=2).mean() == 0
+    assert abs(lab.apart(2, 0.5, 4000, sp.Stream(1)).mean() - 0.5) < 5.5 / math.sqrt(16000)
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_covariance_norm_is_the_largest_eigenvalue(layers):
+    values = [
+        quad(lambda t, k=k: t ** (2**layers) * eval_legendre(k, t) / 2, -1, 1)[0] for k in range(9)
+    ]
+    assert lab.covariance_norm(layers) == pytest.approx(max(values))
+
+
+def test_lemma_54():
+    case = lab.lemma_54(10, 0.25)
+    delta = 0.5 / 90
+    layers = math.ceil(math.log2(10)) + math.ceil(math.log(1 / (2 * delta)) / math.log(1.5))
+    assert case.left == pytest.approx(1 / (2**layers + 1))
+    assert case.right == pytest.approx(0.8 * math.log(10))
+    assert lab.lemma_54(10, 0.25, 3.5).right == pytest.approx(0.35)
+
+
+def test_lemma_55():
+    ratios = []
+    for k in range(100):
+        case = lab.lemma_55(8, 4, sp.Stream(k))
+        assert 0 <= case.left <= case.right * (1 + 1e-9)
+        half = lab.lemma_55(8, 4, sp.Stream(k), factor=1.0)
+        assert half.right == pytest.approx(case.right / 2)
+        ratios.append(case.left / half.right)
+    assert min(ratios) < 1 < max(ratios)  # the mixed term has either sign
+
+
+def test_residuals():
+    case = lab.residuals(0.1)
+    assert (case.left, case.right) == (pytest.approx(1.8**2), pytest.approx(1.64))
+    assert lab.residuals(0.1, mended=True).right == pytest.approx(1.8**2)
+
+
+def test_prescribed_depth():
+    delta, layers = lab.prescribed(3, 200, sp.Stream(2))
+    mu = (math.pi - 2) / (2 * math.pi - 2)
+    start = max(math.ceil(math.log(1 / (2 * delta)) / math.log1p(mu / 2)), 0)
+    assert layers == math.ceil(math.log(9) / -math.log1p(-mu / 2)) + start
+    assert lab.prescribed(30, 20, sp.Stream(2)) == (0.0, -1)
+
+
+def test_excess_risk_of_noise():
+    """Near the identity a fit of n labels of size 1 costs n / SUPPORT."""
+    made = lab.excess_risk(5, 40, 0.0, 3, sp.Stream(3))
+    np.testing.assert_allclose(made["excess risk"], 5 / lab.SUPPORT, rtol=1e-2)
+    assert (made["smallest eigenvalue"] > 0.9).all()
+    made = lab.excess_risk(5, 40, 3.0, 3, sp.Stream(3))
+    x = directions(lab.SUPPORT, lab.DIMENSION)
+    square = (np.clip(3 * x[:, 0], -1, 1) ** 2).sum()
+    np.testing.assert_allclose(made["norm of v*"] ** 2, square, rtol=1e-2)
+
+
+def test_theorem_16():
+    case = lab.theorem_16(4, 3.0, 3, sp.Stream(4), constant=2.0)
+    mended = lab.theorem_16(4, 3.0, 3, sp.Stream(4), mended=True)
+    assert all(case.hypotheses.values())
+    norm = case.right / (2 * math.log(10) / 4)
+    assert mended.right == pytest.approx(35 * (1 + norm) / 4)
+    assert lab.theorem_16(4, 0.0, 3, sp.Stream(4)).right == 0
