@@ -80,3 +80,15 @@ def test_theorem_16():
     norm = case.right / (2 * math.log(10) / 4)
     assert mended.right == pytest.approx(35 * (1 + norm) / 4)
     assert lab.theorem_16(4, 0.0, 3, sp.Stream(4)).right == 0
+
+
+def test_lemma_55_of_a_sample_that_spans_all():
+    """Then only the residuals are left, and the excess is their quadratic form."""
+    case = lab.lemma_55(4, 4, sp.Stream(5), factor=1.0)
+    assert case.left == pytest.approx(case.right, rel=1e-6)
+
+
+def test_labels_follow_their_means():
+    """Labels without noise: a fit near the identity is right where it has seen the label."""
+    made = lab.excess_risk(100, 40, 1e6, 2, sp.Stream(6))
+    np.testing.assert_allclose(made["excess risk"], 0.9, rtol=0.02)
