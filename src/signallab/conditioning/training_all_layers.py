@@ -255,6 +255,7 @@ def remark_49_shallow(
     return Case(few / 2 * (first / delta) ** power, many, words=f"δ = {delta:g}, {activation}")
 
 
+@functools.cache
 def trained(
     n: int,
     activation: str,
