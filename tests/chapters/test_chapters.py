@@ -169,6 +169,32 @@ def test_a_figure_has_one_name(chapter):
             assert label[1] == shown
 
 
+def test_figures_of_all_chapters_have_different_names():
+    """A caption's anchor is known in the whole book."""
+    labels = [
+        label
+        for chapter in PROJECT.chapters
+        for label in re.findall(r"^\s+name: (fig-\S+)$", text(chapter), re.M)
+    ]
+    assert sorted(labels) == sorted(set(labels))
+
+
+@every_chapter
+def test_numbers_of_the_text_are_told(chapter):
+    """Each name in the prose is an argument of ``tell``, unless a mapping is given to it."""
+    code = ast.parse("\n".join(match["code"] for match in CELL.finditer(text(chapter))))
+    calls = [c for c in ast.walk(code) if isinstance(c, ast.Call)]
+    given = {k.arg for c in calls if ast.unparse(c.func) == "tell" for k in c.keywords}
+    named = set(re.findall(r"\{glue:text\}`(\w+)`", CELL.sub("", text(chapter))))
+    assert named <= given or None in given
+
+
+@every_chapter
+def test_links_to_chapters_have_no_anchor_of_a_heading(chapter):
+    """Headings have none; what has one is an ID's section or a labelled figure."""
+    assert not re.findall(r"\]\([^)]*\.md#[^)]*\)", text(chapter))
+
+
 @every_chapter
 def test_prose_says_a_parameter_by_its_value(chapter):
     """Not "the width `width`"; names stand only where a sentence tells which values are ours."""
