@@ -184,7 +184,9 @@ def test_numbers_of_the_text_are_told(chapter):
     """Each name in the prose is an argument of ``tell``, unless a mapping is given to it."""
     code = ast.parse("\n".join(match["code"] for match in CELL.finditer(text(chapter))))
     calls = [c for c in ast.walk(code) if isinstance(c, ast.Call)]
-    given = {k.arg for c in calls if ast.unparse(c.func) == "tell" for k in c.keywords}
+    given = {
+        k.arg for c in calls if ast.unparse(c.func) in ("tell", "prose.tell") for k in c.keywords
+    }
     named = set(re.findall(r"\{glue:text\}`(\w+)`", CELL.sub("", text(chapter))))
     assert named <= given or None in given
 
