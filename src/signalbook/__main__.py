@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     book = command(_book, "execute what is stale and build the site")
     book.add_argument("--profile", default="fast", help="the folder under profiles/ (default fast)")
     book.add_argument("--cores", type=int, default=os.cpu_count() or 1)
-    chapter = command(_chapter, "execute one chapter at the fast profile with your own values")
+    chapter = command(_chapter, "execute one chapter, at the fast profile or with your own values")
     chapter.add_argument("name", help="<part>/<slug>")
     chapter.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
     paper = command(_paper, "execute chapters at the document's sizes and record them")
@@ -73,7 +73,9 @@ def _book(project: Project, options: argparse.Namespace) -> int:
 def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook.execute import execute
     from signalbook.keys import values
+    from signalbook.ledger import unexpected
     from signalbook.outputs import claims_in
+    from signalbook.records import read_record
     from signalbook.source import Source
 
     name = project.require(options.name)
@@ -87,7 +89,11 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     for claim in claims_in(run.notebook.cells):
         print(f"{claim['id']:<14} {claim['verdict']:<26} {claim['found']}")
     print(f"{run.seconds} s, {run.memory_mb} MB; the executed notebook is {path}")
-    return 0
+    wrong = unexpected(source, run.notebook, read_record(project, name))
+    for text in wrong:
+        print(f"{name}: {text}", file=sys.stderr)
+    # Other values than the profile's may well give other verdicts than the declared ones.
+    return int(bool(wrong) and not options.assignments)
 
 
 def _paper(project: Project, options: argparse.Namespace) -> int:

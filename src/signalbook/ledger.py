@@ -21,7 +21,7 @@ from signalbook.verdicts import VERDICTS
 if TYPE_CHECKING:
     from signalbook.agreement import Agreement
 
-__all__ = ["Ledger", "collect"]
+__all__ = ["Ledger", "collect", "unexpected"]
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,9 @@ def collect(project: Project) -> Ledger:
         except BookError as error:
             problems[chapter] = [str(error)]
             continue
-        entries = _entries(chapter, notebook, record)
-        wrong = _unexpected(Source(project.source(chapter)), chapter, notebook, record)
+        context = _context(chapter, notebook)
+        entries = {n: entry | context for n, entry in _entries(notebook, record).items()}
+        wrong = unexpected(Source(project.source(chapter)), notebook, record)
         if record is not None and record.fresh:
             from signalbook.agreement import agreement  # which computes; most builds need not
 
@@ -99,25 +100,27 @@ def collect(project: Project) -> Ledger:
     return ledger
 
 
-def _entries(
-    chapter: str, notebook: dict[str, Any], record: Record | None
-) -> dict[str, dict[str, Any]]:
+def _context(chapter: str, notebook: dict[str, Any]) -> dict[str, Any]:
+    """Where the claims of a chapter stand, and with which values it ran."""
+    key = notebook["metadata"]["made"]["key"]
+    return {
+        "chapter": chapter,
+        "profile": key["profile"],
+        "parameters": key["parameters"],
+        "seed": key["parameters"].get("seed"),
+    }
+
+
+def _entries(notebook: dict[str, Any], record: Record | None) -> dict[str, dict[str, Any]]:
     """One entry an ID: its claim with the worst verdict speaks, all stand under ``checks``.
 
     Displays of a proof have a say only where an ID has no other claims. A slip of print gives the
     verdict where nothing is worse, and leaves the word to what was computed. Claims of a reduced
     run that the record takes the place of stand under ``replaced``.
     """
-    key = notebook["metadata"]["made"]["key"]
     grouped: dict[str, list[dict[str, Any]]] = {}
     for claim in anchored(claims_in(notebook["cells"])):
         grouped.setdefault(claim["id"], []).append(claim)
-    context = {
-        "chapter": chapter,
-        "profile": key["profile"],
-        "parameters": key["parameters"],
-        "seed": key["parameters"].get("seed"),
-    }
     entries = {}
     for name, live in grouped.items():
         claims, replaced = decisive(live, record)
@@ -126,17 +129,15 @@ def _entries(
         computed = [c for c in deciding if c["verdict"] != "misprint"] or deciding
         speaks = max(computed, key=lambda claim: VERDICTS.index(claim["verdict"]))
         told = {"verdict": verdict, "checks": claims, "replaced": replaced}
-        entries[name] = speaks | context | told
+        entries[name] = speaks | told
         if record is not None and not record.fresh and verdict in REDUCED:
             entries[name]["stale_record"] = record["date"]
     return entries
 
 
-def _unexpected(
-    source: Source, chapter: str, notebook: dict[str, Any], record: Record | None
-) -> list[str]:
+def unexpected(source: Source, notebook: dict[str, Any], record: Record | None) -> list[str]:
     """The verdicts, of the build's own run and of the record, that nobody declared."""
-    live, both = _entries(chapter, notebook, None), _entries(chapter, notebook, record)
+    live, both = _entries(notebook, None), _entries(notebook, record)
     decided = {name: entry for name, entry in both.items() if entry["replaced"]}
     settles = {name: [source.settles[name]] for name in decided if name in source.settles}
     recorded = [f"recorded, {text}" for text in _disagreements(settles, decided)]

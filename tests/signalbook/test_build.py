@@ -119,6 +119,12 @@ def test_single_chapter_with_own_values(book):
     assert "runs = 7" in runs[0].read_text()
 
 
+def test_single_chapter_is_held_to_its_declared_verdicts(book):
+    book.chapter(A, "ORTH-X1", expected="misprint")
+    assert f"{A}: ORTH-X1: expected 'misprint', found 'holds'" in book.run("chapter", A, code=1)
+    book.run("chapter", A, "--set", "runs=7")  # own values may give other verdicts
+
+
 def test_record_is_drawn_from_and_marked_stale(built):
     built.run("paper", A)
     assert "own sizes is recorded: it was made on" in (built.run("book") and built.page(A))

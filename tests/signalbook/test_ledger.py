@@ -25,7 +25,7 @@ def entry(*claims):
     cells = [{"cell_type": "code", "outputs": outputs}]
     key = {"profile": "fast", "parameters": {"seed": 0}}
     made = {"cells": cells, "metadata": {"made": {"key": key}}}
-    return ledger._entries("part/slug", made, None)["ORTH-T1"]
+    return ledger._entries(made, None)["ORTH-T1"]
 
 
 @pytest.mark.parametrize(

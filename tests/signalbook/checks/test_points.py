@@ -23,6 +23,11 @@ def test_a_point_outside_the_hypotheses_says_nothing():
         checks.at_most_one(lambda n: Case(0, 1, {"n > 1": n > 1}), over=POINTS)
 
 
+def test_points_are_counted_in_words():
+    assert "one point" in checks.at_most_one(squares, over=POINTS[:1]).measured
+    assert "3 points" in checks.at_most_one(squares, over=POINTS).measured
+
+
 def test_no_points_decide_nothing():
     with pytest.raises(ValueError, match="at least one point"):
         checks.at_most_one(squares, over=[])

@@ -69,9 +69,9 @@ def test_share_is_the_exact_interval(hits):
 
 def test_the_tolerance_of_a_mean_is_reading_plus_chance():
     runs = np.random.default_rng(2).normal([1, 5], [0.1, 2], (30, 2))
-    check = checks.near(runs, [1.3, 5.9], reading=0.02, their_runs=10)
+    check = checks.near(runs, [1.3, 5.9], reading=0.023, their_runs=10)
     standard = runs.std(axis=0, ddof=1) * np.sqrt(1 / 30 + 1 / 10)
-    reach = 0.02 + stats.t.isf(checks.LEVEL / 2 / 2, 29) * standard
+    reach = 0.023 + stats.t.isf(checks.LEVEL / 2 / 2, 29) * standard
     off = np.abs(runs.mean(axis=0) - [1.3, 5.9])
     at = int(np.argmax(off / reach))
     assert check.worst == pytest.approx((off / reach).max())
@@ -119,6 +119,8 @@ def test_other_runs_are_a_rival_as_well_as_other_numbers():
     assert check.rival(runs + 0.005).passed
     assert not check.rival(runs + 1).passed
     assert not check.rival([2, 1]).passed
+    one_for_all = checks.near(runs, 1.5, reading=0.6)
+    assert one_for_all.rival([1.2, 1.8]).numbers["count"] == "2", "other numbers, not other runs"
     assert check.rival(runs + 1).numbers["published"] in ("1", "2")
 
 
@@ -159,6 +161,23 @@ def test_each_step_of_an_order_is_students_or_welchs(second, by):
     witness = other.witness(other.failing[0])
     assert witness.words == "middle against low"
     assert (witness.left, witness.right) == (middle.mean(), low.mean())
+
+
+def test_the_least_sure_step_of_an_order_decides():
+    """Steps of 5.0 and 7.5 standard errors, where 6.01 are needed: the first fails, by little."""
+    half = np.repeat([-1.0, 1.0], 20)
+    low = np.zeros(40)
+    middle = low + half + 5.0 * stats.sem(half)
+    high = middle + half[::-1] + 7.5 * stats.sem(half)
+    check = checks.ordered({"low": low, "middle": middle, "high": high})
+    needed = stats.t.isf(checks.LEVEL / 2, 39)
+    assert 5.0 < needed < 7.5
+    assert check.worst == pytest.approx(needed / 5.0)
+    assert check.failing == (0,)
+    assert check.escape == pytest.approx(stats.t.sf(needed - 5.0, 39))
+    assert check.error == pytest.approx(
+        stats.t.cdf(needed - 5.0, 39) + stats.t.cdf(needed - 7.5, 39)
+    )
 
 
 def test_an_order_of_constants_has_no_chance():
@@ -217,6 +236,9 @@ def test_a_law_is_judged_by_the_logarithm_of_its_p_value():
     slightly = check.rival(second + 0.27)
     assert checks.LEVEL**2 < slightly.witness(0).p_value < checks.LEVEL
     assert (slightly.passed, slightly.escape) == (False, 1.0)
+    more = check.rival(second + 0.33)
+    assert checks.LEVEL**3 < more.witness(0).p_value < checks.LEVEL**2
+    assert more.escape == 0.0
     clearly = check.rival(second + 0.9)
     assert (clearly.failing, clearly.escape) == ((0,), 0.0)
     assert checks.same_law(np.zeros(2000), np.ones(2000)).worst <= np.log(1e-300) / np.log(
