@@ -33,6 +33,9 @@ from .conditioning.decay import (
     cond_l_1 as cond_l_1,
 )
 from .conditioning.decay import (
+    cond_l_2 as cond_l_2,
+)
+from .conditioning.decay import (
     cond_sharpest as cond_sharpest,
 )
 from .conditioning.interpolation import (
@@ -82,6 +85,15 @@ from .conditioning.one_layer import (
 )
 from .conditioning.one_layer import (
     cond_theorem_58_floor as cond_theorem_58_floor,
+)
+from .conditioning.tangent_kernel import (
+    cond_corollary_6 as cond_corollary_6,
+)
+from .conditioning.tangent_kernel import (
+    cond_corollary_6_proven as cond_corollary_6_proven,
+)
+from .conditioning.tangent_kernel import (
+    cond_corollary_10 as cond_corollary_10,
 )
 from .conditioning.tangent_kernel import (
     cond_equation_7 as cond_equation_7,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from signalprop._arrays import on_tensors
 
-__all__ = ["Rounding", "cond_b", "cond_l_0", "cond_l_1", "cond_sharpest"]
+__all__ = ["Rounding", "cond_b", "cond_l_0", "cond_l_1", "cond_l_2", "cond_sharpest"]
 
 #: How the square brackets of L_0, L_1 and L_2 round; only ``"up"`` makes COND Lemma 22 true.
 Rounding = Literal["up", "down", "none"]
@@ -78,6 +78,20 @@ def cond_l_1(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     """
     extra = _rounded(torch.log(n) / -torch.log1p(-mu / 2), rounding)
     return extra + cond_l_0(delta, mu, rounding)
+
+
+@on_tensors("n", "delta", "mu")
+def cond_l_2(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
+    """Return ``L_2 = [2 log(2 n) / -log(1 - mu/2)] + 2 L_0`` (COND Corollary 6).
+
+    The layers after which ``4 n B(L/2, delta)`` is at most 1: discs of the tangent kernel, bounded
+    at half the depth, do not reach 0.
+
+    >>> cond_l_2(8, 0.1, 1.0)
+    np.float64(16.0)
+    """
+    extra = _rounded(2 * torch.log(2 * n) / -torch.log1p(-mu / 2), rounding)
+    return extra + 2 * cond_l_0(delta, mu, rounding)
 
 
 def _rounded(layers: Tensor, rounding: Rounding) -> Tensor:

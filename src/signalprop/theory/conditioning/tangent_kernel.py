@@ -11,9 +11,12 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.theory.conditioning.decay import cond_b, cond_sharpest
+from signalprop.theory.conditioning.decay import Rounding, cond_b, cond_l_0, cond_l_2, cond_sharpest
 
 __all__ = [
+    "cond_corollary_10",
+    "cond_corollary_6",
+    "cond_corollary_6_proven",
     "cond_equation_7",
     "cond_lemma_26",
     "cond_lemma_26_sharper",
@@ -84,6 +87,36 @@ def cond_theorem_5_diagonal(top: Any, layers: Any) -> Any:
     7.0
     """
     return (top ** (layers + 1) - 1) / (top - 1)
+
+
+def cond_corollary_6(layers: Any, n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
+    """COND Corollary 6: ``4 n (1 - mu/2)^(L/2 - L_2)`` bounds ``kappa - 1`` from ``L_2`` layers on.
+
+    >>> float(cond_corollary_6(32, 8, 0.1, 1.0))    # L_2 = 16
+    32.0
+    """
+    return 4 * n * (1 - mu / 2) ** (layers / 2 - cond_l_2(n, delta, mu, rounding))
+
+
+def cond_corollary_6_proven(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
+    """Return ``4 (n - 1) (1 - mu/2)^(L/2 - L_0)``, with which the proof of Corollary 6 ends.
+
+    >>> float(cond_corollary_6_proven(16, 8, 0.1, 1.0))    # L_0 = 4
+    1.75
+    """
+    return 4 * (n - 1) * (1 - mu / 2) ** (layers / 2 - cond_l_0(delta, mu))
+
+
+def cond_corollary_10(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
+    """COND Corollary 10: ``(2 n / delta) (1 + mu/2)^(-L/2)`` bounds ``kappa - 1``.
+
+    Under Assumption B. Printed for ``L >= 4 L_0``, true at every depth, as
+    :func:`cond_corollary_8_sharper` bounds the tangent kernel too.
+
+    >>> cond_corollary_10(2.0, 6, 0.5, 1.0)
+    16.0
+    """
+    return 2 * n / delta * (1 + mu / 2) ** (-layers / 2)
 
 
 @on_tensors("path", "slopes")

@@ -54,3 +54,25 @@ def test_bounds_in_order(delta, mu):
     path = np.asarray(series.iterate(1 - delta, 60))
     own = theory.cond_tangent(path, series.derivative(path), series.derivative(1.0))
     np.testing.assert_allclose(best, own, rtol=1e-9)
+
+
+def test_corollaries_by_hand():
+    """n = 8, delta = 0.1, mu = 1: L_0 = 4 and L_2 = 2 * 4 + 2 * 4 = 16, as log_2(16) = 4."""
+    assert theory.cond_l_2(8, 0.1, 1.0) == 16
+    assert theory.cond_corollary_6(36, 8, 0.1, 1.0) == pytest.approx(32 / 4)
+    assert theory.cond_corollary_6_proven(16, 8, 0.1, 1.0) == pytest.approx(28 / 16)
+    assert theory.cond_corollary_10(4, 8, 0.1, 1.0) == pytest.approx(160 / 2.25)
+    assert theory.cond_l_2(9, 0.1, 1.0) == 17
+    assert theory.cond_l_2(9, 0.1, 1.0, "down") == 8 + 2 * 3
+    assert theory.cond_corollary_6(36, 9, 0.1, 1.0, "down") == pytest.approx(36 / 16)
+
+
+@given(st.integers(2, 60), st.floats(1e-3, 0.99), SHARES, st.integers(0, 30))
+def test_corollary_6_from_theorem_5(n, delta, mu, beyond):
+    layers = theory.cond_l_2(n, delta, mu) + beyond
+    x = (n - 1) * theory.cond_theorem_5(layers, delta, mu)
+    proven = theory.cond_corollary_6_proven(layers, n, delta, mu)
+    assert 2 * x / (1 - x) <= proven * (1 + 1e-9)
+    assert proven <= theory.cond_corollary_6(layers, n, delta, mu) * (1 + 1e-9)
+    # the bound of the top layer, from the same entries at full depth
+    assert theory.cond_corollary_4_sharper(layers, n, delta, mu) <= proven * (1 + 1e-9)
