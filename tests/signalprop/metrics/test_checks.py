@@ -35,6 +35,16 @@ def test_symmetric_means_up_to_rounding_at_any_scale(scale, off, good):
             checks.require_symmetric(m)
 
 
+@pytest.mark.parametrize(("off", "good"), [(0.97e-4, True), (1.03e-4, False)])
+def test_single_precision_has_a_wider_rounding(off, good):
+    m = torch.tensor([[2.0, 1.0], [1.0 + off, 3.0]])
+    if good:
+        checks.require_symmetric(m)
+    else:
+        with pytest.raises(ValueError, match="m must be symmetric"):
+            checks.require_symmetric(m)
+
+
 @pytest.mark.parametrize("shape", [(2,), (2, 3), (0, 0)])
 def test_gram_matrices_are_square(shape):
     with pytest.raises(ValueError, match=r"m must be \(..., n, n\) with n >= 1"):

@@ -60,6 +60,16 @@ def test_ties_count_in_large_batches(n):
     assert soft_rank(np.sqrt(n) * q, 1 + 1e-6) == 0
 
 
+@pytest.mark.parametrize(("off", "counts"), [(0.95, True), (1.05, False)])
+def test_a_tie_is_as_wide_as_the_rounding_of_the_largest_eigenvalue(off, counts):
+    top, tau = 1e6, 0.5
+    below = off * 8 * 5 * np.finfo(float).eps * top
+    x = np.zeros((2, 5))
+    x[0, 0], x[1, 1] = np.sqrt(2 * top), np.sqrt(2 * (tau - below))
+    assert soft_rank(x, tau) == 1 + counts
+    assert (soft_rank(np.stack(50 * [x]), tau) == 1 + counts).all(), "whatever the batch"
+
+
 def test_rank_of_constructed_matrices():
     generator = np.random.default_rng(0)
     for k in range(6):

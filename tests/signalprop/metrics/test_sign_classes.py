@@ -47,7 +47,8 @@ def test_number_of_classes_in_general_position():
 
 
 def test_small_cases():
-    assert gamma([[2.0], [-3.0]]) == 0.5
+    assert sign_class_volumes([[2.0], [-3.0]]).tolist() == [0.5, 0.5]
+    assert gamma(np.eye(3), samples=99) == gamma(np.eye(3), samples=99, seed=0)
     assert gamma([[0.0, 0.0]]) == 1.0
     assert sign_class_volumes(np.zeros((2, 3))).tolist() == [1.0], "no line: one class"
     assert sign_class_volumes(np.eye(3), samples=1).tolist() == [1.0]
