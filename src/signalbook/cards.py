@@ -6,6 +6,7 @@ made from it anew by every build.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -60,6 +61,15 @@ def erratum(name: str) -> str:
     return f"errata/{rows()[name].part}.html#erratum-{slug(name)}"
 
 
+def begun(text: str) -> str:
+    """Begin a sentence: a first word gets a capital letter, a symbol and all that follows stay.
+
+    >>> begun("a slice, as Equation 6 has it"), begun("n = d"), begun("$v$ alone")
+    ('A slice, as Equation 6 has it', 'n = d', '$v$ alone')
+    """
+    return re.sub(r"^(?:a(?= [a-z])|[a-z](?=[a-z]))", lambda first: first[0].upper(), text)
+
+
 @cache
 def template(name: str) -> jinja2.Template:
     """A template of the package, with the words that all of them use."""
@@ -70,6 +80,7 @@ def template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
         undefined=jinja2.ChainableUndefined,
     )
+    environment.filters["begun"] = begun
     environment.filters["erratum"] = erratum
     environment.filters["slug"] = slug
     environment.globals.update(badge=badge, duration=duration, show=show, typeset=typeset)

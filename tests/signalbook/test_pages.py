@@ -104,6 +104,12 @@ def test_an_erratum_can_be_read_alone(project):
         assert wanted in text, wanted
 
 
+def test_what_an_erratum_is_about_keeps_its_symbols(project):
+    failed = failing("ORTH-T1", "rate")
+    failed["checks"] = [failed["checks"][0] | {"about": "the slice V' of Equation 6"}]
+    assert "<em>The slice V&#39; of Equation 6:</em>" in made(project, failed)[OF_ORTH]
+
+
 def test_without_errors_the_errata_say_so(project):
     text = made(project, holding("ORTH-T1"))
     assert "None so far" in text["pages/errata.md"]

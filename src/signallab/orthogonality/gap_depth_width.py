@@ -41,6 +41,7 @@ __all__ = [
     "grid",
     "induction",
     "infinite_width",
+    "least_width_nearby",
     "log_gap_at",
     "loss_per_layer",
     "lyapunov_bound",
@@ -419,6 +420,33 @@ def width_to_see(samples: int, shape: Shape, share: float, layers: int) -> float
     second = sp.theory.orth_theorem_1(alpha, layers, samples, 1.0) - case.right
     excess = case.left - case.right
     return float(((second + (samples + 2) / 2) / excess) ** 2) if excess > 0 else np.inf
+
+
+def least_width_nearby(
+    samples: int, shape: Shape, share: float, layers: int, step: float = 0.02
+) -> float:
+    """Return the least :func:`width_to_see` that steps downhill from a point lead to.
+
+    A step moves samples and layers by one at most and the share by ``step``, which is halved where
+    no step leads down, four times. What comes out is a local minimum on that grid, and nothing is
+    said of points far away.
+
+    >>> least_width_nearby(50, "one strong direction", 0.9, 100) < 3.1e13
+    True
+    """
+    here, least = (samples, share, layers), width_to_see(samples, shape, share, layers)
+    for halved in (step / 2**k for k in range(5)):
+        while True:
+            around = {
+                place: width_to_see(place[0], shape, place[1], place[2])
+                for moves in product((-1, 0, 1), repeat=3)
+                for place in [(here[0] + moves[0], here[1] + halved * moves[1], here[2] + moves[2])]
+            }
+            best = min(around, key=around.__getitem__)
+            if around[best] >= least:
+                break
+            here, least = best, around[best]
+    return least
 
 
 def outrun_from(power: float, most: int = 10**5) -> int | None:

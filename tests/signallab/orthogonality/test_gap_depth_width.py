@@ -158,6 +158,18 @@ def test_width_to_see_is_where_both_sides_meet():
     assert lab.width_to_see(4, STRONG, 0.9, 100) == np.inf
 
 
+def test_no_width_near_the_counterexample_is_smaller():
+    """The downhill steps end at the least width of all points around, tried one by one."""
+    least = lab.least_width_nearby(50, STRONG, 0.9, 100)
+    tried = [
+        lab.width_to_see(samples, STRONG, share, layers)
+        for samples in (51, 55, 59)
+        for share in (0.88, 0.896, 0.91)
+        for layers in (97, 101, 105, 109)
+    ]
+    assert least == pytest.approx(min(tried), rel=1e-4)
+
+
 def test_allowance_for_noise_covers_the_worst_case_at_the_counterexample():
     """To first order, noise of norm 1 in every layer moves the Gram matrix by (n+2)/2 at most.
 

@@ -32,6 +32,22 @@ def test_a_run_does_not_depend_on_its_company(monkeypatch, engine):
     np.testing.assert_allclose(gaps(5), five, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("engine", "at_once", "sizes"),
+    [("direct", 2 * 8 * 20, [2, 2, 1]), ("reduced", 4 * 8 * 3, [4, 1]), ("direct", 1, 5 * [1])],
+)
+def test_as_many_runs_go_together_as_their_weights_fit(monkeypatch, engine, at_once, sizes):
+    path = sp.Chain(8).run(np.ones((3, 20)), 2, runs=5, engine=engine)
+    monkeypatch.setattr(path_module, "WEIGHTS_AT_ONCE", at_once)
+    assert [len(range(5)[group]) for group in path._groups()] == sizes
+
+
+def test_layers_wait_until_they_fill_a_block(monkeypatch):
+    monkeypatch.setattr(path_module, "BLOCK", 3 * (2 * 3 * 8))
+    blocks = NET.run(START, 10, runs=2)._states(slice(0, 2), range(11))
+    assert [len(block) for block in blocks] == [3, 3, 3, 2]
+
+
 def test_the_questions_agree_with_each_other():
     path = NET.run(START, 25, runs=3)
     every = path.measure(sp.orthogonality_gap)

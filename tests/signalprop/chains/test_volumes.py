@@ -25,7 +25,9 @@ def test_volumes_are_those_of_the_product(width, law):
 
 
 def test_identity_before_the_first_layer():
-    assert np.allclose(sp.log_volumes(4, 0).values, np.log([4, 6]))
+    volumes = sp.log_volumes(4, 0).values
+    assert volumes.shape == (1, 1, 2), "one run, if no number is given"
+    assert np.allclose(volumes, np.log([4, 6]))
 
 
 def test_orthogonal_weights_keep_all_volumes():
