@@ -32,6 +32,7 @@ __all__ = [
     "entries",
     "errors",
     "exponents",
+    "falls",
     "maps",
     "mirrored",
     "one_step",
@@ -105,6 +106,21 @@ def readings(mu: float, delta: float, depth: int, rounding: Rounding = "up") -> 
     at = int(np.argmax(true / bound))
     words = f"μ = {mu:g}, δ = {delta:g}, layer {at + 1}"
     return Case(float(true[at]), float(bound[at]), words=words)
+
+
+def falls(mu: float, delta: float, depth: int, *, first: float = 1.0, step: float = 1.0) -> Case:
+    """``B(L + step)`` beside ``B(L)``, where the quotient is largest: does B rise with depth?
+
+    For L = ``first``, ``first + step``, .., ``depth``. From layer 0 on, and at half layers, it may.
+
+    >>> falls(1.0, 0.4, 4).words, round(falls(1.0, 0.48, 4, step=0.5).left, 6)
+    ('μ = 1, δ = 0.4, layer 1', 0.353553)
+    """
+    layers = np.arange(first, depth + step, step)
+    b = np.asarray(theory.cond_b(layers, delta, mu))
+    at = int(np.argmax(b[1:] / b[:-1]))
+    words = f"μ = {mu:g}, δ = {delta:g}, layer {layers[at]:g}"
+    return Case(float(b[at + 1]), float(b[at]), words=words)
 
 
 def order_of_l_0(nu: float, delta: float, *, constant: float = 1.0, power: float = 1.0) -> Case:

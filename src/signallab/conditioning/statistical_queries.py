@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from signallab.case import Case
 from signallab.conditioning.reference import ACTIVATIONS
@@ -25,6 +25,8 @@ __all__ = [
     "LIPSCHITZ",
     "SECOND",
     "Signs",
+    "balanced",
+    "bars",
     "dual",
     "even_floor",
     "floors",
@@ -43,9 +45,11 @@ __all__ = [
     "subgaussian",
 ]
 
-Signs = Literal["sign", "even sign"]
+Signs = Literal["sign", "even sign", "lopsided sign"]
 #: Where the even sign jumps: the upper quartile of the Gaussian, which makes its mean 0.
 JUMP = float(special.ndtri(0.75))
+#: The lopsided sign is 1 between these two, of Gaussian measure 1/2, and -1 elsewhere.
+WINDOW = (-0.25, float(special.ndtri(0.5 + special.ndtr(-0.25))))
 #: The correlation that a constant is asked for, times the square root of the width.
 ASKED = 0.375
 #: Squared second Hermite coefficient of the even sign.
@@ -91,20 +95,39 @@ def subgaussian(name: str, *, factor: float = 1.0) -> Case:
 
 
 def dual(signs: Signs, rho: Floats) -> Floats:
-    """Return ``E s(X) s(Y)`` at correlation ``rho``: arcsine, or Owen's function for the even sign.
+    """Return ``E s(X) s(Y)`` at correlation ``rho``.
+
+    By the arcsine for the sign, and by Owen's function for the two others.
 
     >>> dual("sign", np.array([0.5])).round(9), dual("even sign", np.array([0.0, 1.0])).round(9)
     (array([0.33333333]), array([0., 1.]))
+    >>> dual("lopsided sign", np.array([-1.0, 0.0, 1.0])).round(4) + 0.0
+    array([-0.2103,  0.    ,  1.    ])
     """
     r = np.clip(np.abs(rho), 0, 1)
     if signs == "sign":
         return np.asarray(2 / math.pi * np.arcsin(np.clip(rho, -1, 1)))
+    if signs == "lopsided sign":
+        return 4 * _both_in_window(np.clip(rho, -1, 1)) - 1
     # P(|X| > t, |Y| > t) = 2 P(X > t, Y > t) + 2 P(X > t, Y < -t), each by Owen's T.
     with np.errstate(divide="ignore"):
         up = 2 * special.owens_t(JUMP, np.sqrt((1 - r) / (1 + r)))
         down = 2 * special.owens_t(JUMP, np.sqrt((1 + r) / (1 - r)))
     both = 2 * (0.25 - up) + 2 * (0.25 - down)
     return np.asarray(4 * both - 1)
+
+
+def _both_in_window(rho: Floats) -> Floats:
+    """``P(X in WINDOW, Y in WINDOW)``, four quadrants by Owen's T; the window has 0 inside."""
+    low, high = WINDOW
+    with np.errstate(divide="ignore"):
+        even, root = np.sqrt((1 - rho) / (1 + rho)), np.sqrt(1 - rho**2)
+        below = special.ndtr(low) - 2 * special.owens_t(low, even)
+        above = special.ndtr(high) - 2 * special.owens_t(high, even)
+        mixed = (special.ndtr(low) + special.ndtr(high) - 1) / 2
+        mixed = mixed - special.owens_t(low, (high - rho * low) / (low * root))
+        mixed = mixed - special.owens_t(high, (low - rho * high) / (high * root))
+    return np.asarray(below + above - 2 * mixed)
 
 
 def moments(signs: Signs, width: int, depth: int, start: Floats) -> dict[str, Floats]:
@@ -137,6 +160,37 @@ def _layer(signs: Signs, width: int, rho: Floats) -> Floats:
 @functools.lru_cache(maxsize=8)
 def _kernel(signs: Signs, width: int) -> Floats:
     return _layer(signs, width, np.arange(-width, width + 1, 2) / width)
+
+
+def balanced(signs: Signs, width: int, depth: int, low: float, high: float) -> float:
+    """Return the cosine of inputs between ``low`` and ``high`` whose mean cosine is 0 at the top.
+
+    >>> round(balanced("lopsided sign", 17, 2, -0.6, -0.5), 3)
+    -0.552
+    """
+
+    def mean(start: float) -> float:
+        return float(moments(signs, width, depth, np.array([start]))["mean"][-1, 0])
+
+    return float(optimize.brentq(mean, low, high, xtol=1e-15))
+
+
+def bars(
+    signs: Signs, width: int, depth: int, start: float, *, inside: bool = False, factor: float = 1.0
+) -> Case:
+    """COND, proof of Theorem 15: ``|E f(x) f(y)| <= |E Phi(x) . Phi(y)|``, for f the sign of f_W.
+
+    ``inside`` puts the bars within the expectation on the right, ``factor`` before it.
+
+    >>> case = bars("sign", 5, 2, 0.5)
+    >>> case.left < case.right
+    True
+    """
+    found = moments(signs, width, depth, np.array([start]))
+    left, mean, size = (abs(float(found[key][-1, 0])) for key in ("signs", "mean", "size"))
+    right = factor * (size if inside else mean)
+    words = f"{signs}, {depth} layers of width {width}, cosine {start:.3g}"
+    return Case(left, right, {"not collinear": abs(start) < 1}, words)
 
 
 def even_floor(width: float) -> float:

@@ -47,6 +47,19 @@ def test_which_rounding():
     assert up.left <= up.right
 
 
+def test_where_the_bound_rises():
+    whole = lab.falls(0.5, 0.3, 6)
+    assert whole.left <= whole.right
+    # L_0 = 3 and B(3) = 1 - 0.3 * 1.25^3 here, below 1/2 by nearly as much as a layer beyond.
+    half = lab.falls(0.5, 0.3, 6, step=0.5)
+    assert (half.left, half.right) == (
+        pytest.approx(math.sqrt(0.75) / 2),
+        pytest.approx(1 - 0.3 * 1.25**3),
+    )
+    zero = lab.falls(0.5, 0.9, 6, first=0.0)
+    assert (zero.left, zero.right) == (pytest.approx(0.375), pytest.approx(0.1))
+
+
 def test_order_of_l_0():
     case = lab.order_of_l_0(0.5, 0.01, constant=2, power=2)
     assert case.left == math.ceil(math.log(50) / math.log(1.25))

@@ -16,18 +16,21 @@ SIGMAS = 6
 
 
 def sign_of(name, x):
+    if name == "lopsided sign":
+        return np.where((lab.WINDOW[0] < x) & (x < lab.WINDOW[1]), 1.0, -1.0)
     return np.sign(x) if name == "sign" else np.where(np.abs(x) > lab.JUMP, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("name", ["sign", "even sign"])
+@pytest.mark.parametrize("name", ["sign", "even sign", "lopsided sign"])
 @pytest.mark.parametrize("rho", [-0.9, -0.3, 0.0, 0.6, 0.95])
 def test_dual_is_the_integral(name, rho):
-    edges = [0.0] if name == "sign" else [-lab.JUMP, lab.JUMP]
+    edges = {"sign": [0.0], "even sign": [-lab.JUMP, lab.JUMP], "lopsided sign": lab.WINDOW}[name]
     scale = math.sqrt(1 - rho**2)
 
     def inner(x):
         cuts = stats.norm.cdf((np.array(edges) - rho * x) / scale)
         mean = 1 - 2 * cuts[0] if name == "sign" else 1 - 2 * (cuts[1] - cuts[0])
+        mean *= -1 if name == "lopsided sign" else 1
         return float(sign_of(name, x)) * mean * stats.norm.pdf(x)
 
     value = integrate.quad(inner, -9, 9, points=edges, epsabs=1e-11, limit=200)[0]
@@ -63,6 +66,28 @@ def test_moments_by_enumeration(name):
         one = sum(p * function(r) for r, p in law(0.4))
         two = sum(p * q * function(s) for r, p in law(0.4) for s, q in law(r))
         np.testing.assert_allclose(found[key][:, 0], [one, two], rtol=1e-10)
+
+
+def test_lopsided_sign_has_mean_zero_and_neither_parity():
+    low, high = lab.WINDOW
+    assert stats.norm.cdf(high) - stats.norm.cdf(low) == pytest.approx(0.5, abs=1e-15)
+    below = stats.norm.cdf(-low) - stats.norm.cdf(low)  # where x and -x are both inside
+    np.testing.assert_allclose(
+        lab.dual("lopsided sign", np.array([-1.0, 1.0])), [4 * below - 1, 1], atol=1e-9
+    )
+
+
+def test_bars():
+    """Where the mean cosine vanishes the mean product of signs does not."""
+    start = lab.balanced("lopsided sign", 17, 2, -0.6, -0.5)
+    case = lab.bars("lopsided sign", 17, 2, start)
+    found = lab.moments("lopsided sign", 17, 2, np.array([start]))
+    assert abs(found["mean"][-1, 0]) < 1e-14
+    assert case.left == pytest.approx(abs(found["signs"][-1, 0]))
+    assert case.left > 1e-5 > 1e-13 > case.right
+    wide = lab.bars("lopsided sign", 17, 2, start, inside=True, factor=0.5)
+    assert wide.right == pytest.approx(found["size"][-1, 0] / 2)
+    assert not lab.bars("sign", 17, 2, 1.0).hypotheses["not collinear"]
 
 
 @pytest.mark.parametrize("start", [-0.7, 0.0, 0.5])
