@@ -87,3 +87,16 @@ def test_draws_stop_early_without_waiting():
 )
 def test_the_reduced_engine_is_taken_up_to_half_as_many_samples_as_neurons(law, width, n, engine):
     assert choose_engine("auto", law, width=width, n=n) == engine
+
+
+@pytest.mark.parametrize("law", [sp.uniform(), sp.orthogonal(), sp.gaussian(mean=0.1)])
+def test_only_the_reduced_engine_needs_gaussian_weights(law):
+    assert choose_engine("direct", law, width=100, n=10) == "direct"
+    with pytest.raises(ValueError, match=r"engine 'reduced' needs centered Gaussian"):
+        choose_engine("reduced", law, width=100, n=10)
+
+
+def test_an_engine_that_is_asked_for_is_taken_or_named():
+    assert choose_engine("reduced", sp.gaussian(), width=10, n=10) == "reduced"
+    with pytest.raises(ValueError, match="engine must be one of auto, direct, reduced"):
+        choose_engine("fast", sp.gaussian(), width=10, n=10)

@@ -28,6 +28,7 @@ def test_identity_before_the_first_layer():
     volumes = sp.log_volumes(4, 0).values
     assert volumes.shape == (1, 1, 2), "one run, if no number is given"
     assert np.allclose(volumes, np.log([4, 6]))
+    assert np.array_equal(sp.log_volumes(3, 2).values, sp.log_volumes(3, 2, seed=0).values)
 
 
 def test_orthogonal_weights_keep_all_volumes():
