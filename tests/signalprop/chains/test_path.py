@@ -64,7 +64,9 @@ def test_the_questions_agree_with_each_other():
     assert (both["rank"].values == 3).all()
 
 
-@pytest.mark.parametrize(("skip", "every", "batches"), [(0, 1, 5), (3, 1, 5), (30, 3, 7), (None, 2, 10)])
+@pytest.mark.parametrize(
+    ("skip", "every", "batches"), [(0, 1, 5), (3, 1, 5), (30, 3, 7), (None, 2, 10)]
+)
 def test_time_average_is_the_mean_of_the_blocks(monkeypatch, skip, every, batches):
     path = NET.run(START, 103, runs=3)
     layers = range(1 + (103 // 5 if skip is None else skip), 104)
