@@ -13,7 +13,7 @@ import signalprop as sp
 from signallab.case import Case
 from signalprop import theory
 from signalprop.limits.quadrature import gaussian_expectation
-from signalprop.theory.conditioning.norm_relu import C
+from signalprop.theory.conditioning.shifted_relu import C
 
 __all__ = [
     "CONSTANTS",

@@ -15,7 +15,7 @@ from signallab.case import Case
 from signallab.conditioning.normrelu import as_printed
 from signalprop import theory
 from signalprop._arrays import Floats
-from signalprop.theory.conditioning.norm_relu import C
+from signalprop.theory.conditioning.shifted_relu import C
 
 __all__ = [
     "ALPHA",

@@ -56,24 +56,6 @@ from .conditioning.norm_convergence import (
 from .conditioning.norm_convergence import (
     cond_theorem_37_alpha as cond_theorem_37_alpha,
 )
-from .conditioning.norm_relu import (
-    cond_equation_4_scale as cond_equation_4_scale,
-)
-from .conditioning.norm_relu import (
-    cond_equation_4_shift as cond_equation_4_shift,
-)
-from .conditioning.norm_relu import (
-    cond_norm_relu_bias as cond_norm_relu_bias,
-)
-from .conditioning.norm_relu import (
-    cond_norm_relu_length as cond_norm_relu_length,
-)
-from .conditioning.norm_relu import (
-    cond_norm_relu_length_slope as cond_norm_relu_length_slope,
-)
-from .conditioning.norm_relu import (
-    cond_norm_relu_mean as cond_norm_relu_mean,
-)
 from .conditioning.one_layer import (
     cond_note_56 as cond_note_56,
 )
@@ -85,6 +67,24 @@ from .conditioning.one_layer import (
 )
 from .conditioning.one_layer import (
     cond_theorem_58_floor as cond_theorem_58_floor,
+)
+from .conditioning.shifted_relu import (
+    cond_equation_4_scale as cond_equation_4_scale,
+)
+from .conditioning.shifted_relu import (
+    cond_equation_4_shift as cond_equation_4_shift,
+)
+from .conditioning.shifted_relu import (
+    cond_norm_relu_bias as cond_norm_relu_bias,
+)
+from .conditioning.shifted_relu import (
+    cond_norm_relu_length as cond_norm_relu_length,
+)
+from .conditioning.shifted_relu import (
+    cond_norm_relu_length_slope as cond_norm_relu_length_slope,
+)
+from .conditioning.shifted_relu import (
+    cond_norm_relu_mean as cond_norm_relu_mean,
 )
 from .conditioning.tangent_kernel import (
     cond_corollary_6 as cond_corollary_6,

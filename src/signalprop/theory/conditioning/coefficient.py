@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
-from signalprop.theory.conditioning.norm_relu import cond_equation_4_scale
+from signalprop.theory.conditioning.shifted_relu import cond_equation_4_scale
 
 __all__ = ["cond_mu", "cond_norm_relu_mu"]
 
