@@ -28,6 +28,7 @@ from signallab.gradients.deep_networks import (
 )
 from signallab.gradients.expected_isometry import gap, unit_rows
 from signallab.gradients.rotated_chain import Descent, descent, extreme, with_spectrum
+from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.random import Stream
 
@@ -45,12 +46,11 @@ __all__ = [
     "nearly_repeated",
     "networks",
     "pathwise_total",
-    "printed_bound",
-    "printed_total",
     "repeated_columns",
     "sharper_bound",
     "sharper_total",
     "slow_total",
+    "table_of_largest",
     "table_of_shapes",
     "table_of_sums",
     "theorem",
@@ -63,27 +63,6 @@ Point = dict[str, Any]
 
 #: The network of the theory: batch normalization without mean, and no activation.
 NETWORK = Network(norm="simplified")
-
-
-def printed_bound(d: int, psi: float) -> float:
-    """GRAD Theorem 6.5 with C = 1: ``d^5 (psi^3 + 1)``.
-
-    >>> printed_bound(2, 1.0)
-    64.0
-    """
-    return d**5 * (psi**3 + 1)
-
-
-def printed_total(d: int, psi: float, depth: int) -> float:
-    """GRAD Lemma C.12: ``C d^5 (psi^3 + 1 - exp(-L / (32 d^4)))`` with C = 8704.
-
-    This is what the constants of the proof give: (C.94) has ``512 d^4 psi^2 (1 + d psi)`` for ``d
-    psi > 1/16``, where the bracket is at most ``17 d psi``.
-
-    >>> printed_total(2, 1.0, 0)
-    278528.0
-    """
-    return float(8704 * d**5 * (psi**3 - np.expm1(-depth / (32 * d**4))))
 
 
 def sharper_total(d: int, psi: float) -> float:
@@ -182,7 +161,7 @@ def table_of_sums(sizes: Sequence[int], runs: int, stream: Stream) -> pd.DataFra
         path = descent(x, 12 * d, runs, stream.child("growth", d))
         psi = float(path.gaps[0, 0])
         measured = float(path.log_norms[:, 1:].sum(axis=1).mean())
-        rows.append((d, psi, measured, sharper_total(d, psi), printed_bound(d, psi)))
+        rows.append((d, psi, measured, sharper_total(d, psi), theory.grad_theorem_6_5(d, psi)))
     names = ["width", "gap", "measured sum", "bound here", "d⁵ (gap³ + 1)"]
     return pd.DataFrame(rows, columns=names)
 
@@ -259,6 +238,25 @@ def gradients_near_degeneracy(
                         "psi": float(gap(x.numpy())),
                         "words": f"d = {d}, {name}, L = {depth}, layer {layer}",
                     }
+
+
+def table_of_largest(points: Sequence[Point]) -> pd.DataFrame:
+    """Return, for each batch, the largest mean of log gradients over depths and layers, and bounds.
+
+    ``points`` are those of :func:`gradients_near_degeneracy`.
+
+    >>> points = [{"logs": np.array(each), "d": 2, "psi": 1.0} for each in ([1, 2], [4, 5])]
+    >>> table_of_largest(points).iloc[0, 2:4].tolist()
+    [4.5, 0.5]
+    """
+    rows: dict[tuple[int, float], tuple[float, ...]] = {}
+    for point in points:
+        logs, d, psi = point["logs"], point["d"], point["psi"]
+        error = logs.std(ddof=1) / np.sqrt(len(logs))
+        bounds = sharper_bound(d, psi), theory.grad_theorem_6_5(d, psi)
+        rows[d, psi] = max((float(logs.mean()), float(error), *bounds), rows.get((d, psi), ()))
+    names = ["width", "gap", "largest mean", "standard error", "bound here", "d⁵ (gap³ + 1)"]
+    return pd.DataFrame([(*key, *row) for key, row in rows.items()], columns=names)
 
 
 def first_gradients(
@@ -346,7 +344,7 @@ def theorem(
 
     Both sides are lifted by 10, as logarithms may be negative.
 
-    >>> theorem(np.array([1.0, 2.0]), 2, 1.0, printed_bound).right
+    >>> float(theorem(np.array([1.0, 2.0]), 2, 1.0, theory.grad_theorem_6_5).right)
     74.0
     """
     return Case(logs + 10, bound(d, psi) + 10, {"X_0 has full rank": bool(psi < np.inf)}, words)

@@ -42,7 +42,6 @@ __all__ = [
     "moment",
     "moments",
     "perfect_rotation",
-    "printed_factor",
     "quadrature",
     "rotation",
     "sharper_factor",
@@ -233,16 +232,6 @@ def spread(eigenvalues: Any) -> float:
     return float(np.sum((np.asarray(eigenvalues) - 1) ** 2))
 
 
-def printed_factor(eigenvalues: Any) -> float:
-    """GRAD Theorem 6.3: the factor ``1 / (1 - sum (lambda_k - 1)^2 / (2 d^2 (d + 2)))``.
-
-    >>> round(printed_factor([0.0, 2.0]), 6)  # 16/15
-    1.066667
-    """
-    d = len(eigenvalues)
-    return 1 / (1 - spread(eigenvalues) / (2 * d**2 * (d + 2)))
-
-
 def sharper_factor(eigenvalues: Any) -> float:
     """Return ``exp(sum (lambda_k - 1)^2 / (d (d + 2) max lambda))``, also a lower bound.
 
@@ -292,7 +281,7 @@ def growth(
     x: Floats,
     w: Floats,
     words: str = "",
-    factor: Factor = printed_factor,
+    factor: Factor = theory.grad_theorem_6_3,
     weights: Floats | None = None,
 ) -> Case:
     """GRAD Theorem 6.3: ``E (1 - I(BN(W X))) <= 1 - factor I(X)`` over ``w`` ``(draws, d, d)``.
@@ -310,7 +299,7 @@ def growth(
     return Case(lost if weights is None else float(weights @ lost), right, rows, words=words)
 
 
-def in_the_plane(epsilon: float, factor: Factor = printed_factor) -> Case:
+def in_the_plane(epsilon: float, factor: Factor = theory.grad_theorem_6_3) -> Case:
     """GRAD Theorem C.4 for d = 2 and the eigenvalues ``1 ± epsilon``: factor and exact growth.
 
     ``E I(BN(W X)) / I(X) = (2 / pi) K(epsilon)``, the complete elliptic integral of the first kind
@@ -337,12 +326,12 @@ def displays(x: Floats, words: str = "", times: float = 1.0) -> Case:
     w, weights = quadrature(d)
     a = np.linalg.norm(w @ x, axis=-1)
     total = a.sum(axis=-1) ** 2
-    s = times * spread(np.linalg.eigvalsh(x @ x.T))
+    values = np.linalg.eigvalsh(x @ x.T)
     left = [d**2 / (weights @ total), weights @ (a[:, 0] * a[:, 1]), weights @ total]
     right = [
         weights @ (d**2 / total),
-        1 - s / (2 * d * (d + 2) * (d - 1)),
-        d**2 - s / (2 * (d + 2)),
+        theory.grad_equation_c_35(values, times),
+        theory.grad_equation_c_39(values, times),
     ]
     return Case(np.array(left), np.array(right), words=words)
 
@@ -380,7 +369,7 @@ def corollary(
     >>> bool((case.left > case.right).all())
     True
     """
-    right = float(gap(x)) - times * np.log(printed_factor(np.linalg.eigvalsh(x @ x.T)))
+    right = float(gap(x)) - times * np.log(theory.grad_theorem_6_3(np.linalg.eigvalsh(x @ x.T)))
     return Case(gap(layer(w @ x)), float(right), words=words)
 
 
@@ -397,7 +386,7 @@ def corollary_exactly(
     """
     fall = expected_log_length(eigenvalues) if layer else 0.0
     total = {"the eigenvalues sum to d": bool(np.isclose(np.mean(eigenvalues), 1))}
-    return Case(fall, -times * np.log(printed_factor(eigenvalues)), total, words=words)
+    return Case(fall, -times * np.log(theory.grad_theorem_6_3(eigenvalues)), total, words=words)
 
 
 def table_of_falls(sizes: Sequence[int], correlations: Sequence[float]) -> pd.DataFrame:
@@ -411,7 +400,7 @@ def table_of_falls(sizes: Sequence[int], correlations: Sequence[float]) -> pd.Da
         for rho in correlations:
             values = np.full(d, 1 - rho)
             values[0] += d * rho
-            bounds = [float(np.log(f(values))) for f in (printed_factor, sharper_factor)]
+            bounds = [float(np.log(f(values))) for f in (theory.grad_theorem_6_3, sharper_factor)]
             rows.append((d, rho, -expected_log_length(values), *bounds))
     return pd.DataFrame(rows, columns=["d", "correlation", "exact", "printed", "sharper"])
 
@@ -430,7 +419,7 @@ def table_of_growth(points: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         x, lost = point["x"], np.asarray(growth(**point).left)
         values, before = np.linalg.eigvalsh(x @ x.T), float(np.exp(-gap(x)))
         error = lost.std(ddof=1) / np.sqrt(lost.size) if lost.ndim else 0.0
-        bounds = (printed_factor(values), sharper_factor(values))
+        bounds = (theory.grad_theorem_6_3(values), sharper_factor(values))
         rows.append((point["words"], before, (1 - lost.mean()) / before, error / before, *bounds))
     names = ["input", "isometry before", "growth", "standard error", "printed", "sharper"]
     return pd.DataFrame(rows, columns=names)

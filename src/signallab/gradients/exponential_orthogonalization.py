@@ -27,6 +27,7 @@ from signallab.gradients.rotated_chain import (
     gap_of,
     threshold,
 )
+from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.random import Stream
 
@@ -42,11 +43,6 @@ __all__ = [
     "nearly_isometric",
     "needed",
     "one_step",
-    "printed_large",
-    "printed_rate",
-    "printed_second_phase",
-    "printed_small",
-    "printed_time",
     "roots",
     "second_phase",
     "sharper_large",
@@ -54,11 +50,11 @@ __all__ = [
     "sharper_second_phase",
     "sharper_small",
     "sharper_time",
+    "smallest_constants",
     "spectra",
     "table_of_deviations",
     "table_of_times",
     "theorem",
-    "with_constant",
 ]
 
 
@@ -117,24 +113,6 @@ def spectra(d: int, count: int, stream: Stream, small: bool) -> list[Floats]:
 Bound = Callable[[int, float], float]
 
 
-def printed_small(d: int, psi: float) -> float:
-    """GRAD (C.49): the fall of the gap in one layer is at least ``psi / (2 d^2)``.
-
-    >>> printed_small(2, 0.8)
-    0.1
-    """
-    return psi / (2 * d**2)
-
-
-def printed_large(d: int, psi: float) -> float:
-    """GRAD (C.50): the fall of the gap in one layer is at least ``1 / (32 d^3)``.
-
-    >>> printed_large(2, 1.0) == 1 / 256
-    True
-    """
-    return 1 / (32 * d**3)
-
-
 def sharper_small(d: int, psi: float) -> float:
     """Return ``2 psi / (3 (d + 2))``, also a lower bound for gaps up to ``1 / (16 d)``.
 
@@ -162,7 +140,7 @@ def sharper_large(d: int, psi: float) -> float:
 def one_step(eigenvalues: Any, bound: Bound, words: str = "") -> Case:
     """GRAD Lemma C.9: a lower ``bound(d, psi)`` on the fall of the gap, and the exact fall.
 
-    >>> case = one_step([1.5, 0.5], printed_large)
+    >>> case = one_step([1.5, 0.5], theory.grad_lemma_c_9)
     >>> bool(case.left < case.right)
     True
     """
@@ -227,24 +205,6 @@ def roots(sign: int, radicand: int = 74) -> Case:
     return Case(float(upper if sign > 0 else lower), float(printed), words=words)
 
 
-def printed_rate(d: int, psi: float) -> float:
-    """GRAD (C.73): ``k = max(2 d^2, 32 d^3 psi)``, the layers in which the gap falls by e.
-
-    >>> printed_rate(2, 0.01), printed_rate(2, 1.0)
-    (8, 256.0)
-    """
-    return max(2 * d**2, 32 * d**3 * psi)
-
-
-def with_constant(d: int, psi: float, constant: float = 32.0) -> float:
-    """GRAD Theorem 6.1: ``k = C d^2 (1 + d psi)``; the proof gives it with C = 32.
-
-    >>> with_constant(2, 1.0) >= printed_rate(2, 1.0)
-    True
-    """
-    return constant * d**2 * (1 + d * psi)
-
-
 def sharper_rate(d: int, psi: float) -> float:
     """Return ``max(3 (d + 2) / 2, 20 d (d + 2) psi)``, a power of the width less than printed.
 
@@ -258,7 +218,7 @@ def theorem(path: Descent, layer: int, rate: Bound, words: str = "") -> Case:
     """GRAD Theorem 6.1: ``E psi(X_{l+1}) / psi(X_0) <= exp(-l / k)``, with ``rate(d, psi)`` as k.
 
     >>> path = Descent(np.array([[1.0, 0.5], [1.0, 0.7]]), np.zeros((2, 1, 3)))
-    >>> theorem(path, 0, printed_rate).left.tolist()
+    >>> theorem(path, 0, theory.grad_equation_c_73).left.tolist()
     [0.5, 0.7]
     """
     psi, d = float(path.gaps[0, 0]), path.log_lengths.shape[-1]
@@ -274,8 +234,8 @@ def theorem(path: Descent, layer: int, rate: Bound, words: str = "") -> Case:
 def needed(sizes: Sequence[int], gaps: Sequence[float]) -> pd.DataFrame:
     """Return what one layer demands of k in Theorem 6.1, beside the printed and sharper k.
 
-    For each d and gap the slowest of the two extreme spectra decides. ``constant`` is the C of
-    ``k = C d^2 (1 + d psi)``.
+    For each d and gap the slower of the two extreme spectra decides; no other that was tried falls
+    more slowly. ``constant`` is the C of ``k = C d^2 (1 + d psi)``.
 
     >>> row = needed([2], [1e-6]).iloc[0]
     >>> float(row["needed"].round(3)), float(row["printed"])  # 1 / log 2
@@ -286,9 +246,39 @@ def needed(sizes: Sequence[int], gaps: Sequence[float]) -> pd.DataFrame:
         for psi in gaps:
             fall = -max(expected_log_length(extreme(d, psi, up)) for up in (False, True))
             k = -1 / np.log1p(-fall / psi)
-            shape = d**2 * (1 + d * psi)
-            rows.append((d, psi, k, printed_rate(d, psi), sharper_rate(d, psi), k / shape))
+            printed, shape = theory.grad_equation_c_73(d, psi), theory.grad_theorem_6_1(d, psi, 1.0)
+            rows.append((d, psi, k, printed, sharper_rate(d, psi), k / shape))
     names = ["width", "gap", "needed", "printed", "sharper", "constant"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def smallest_constants(
+    paths: Sequence[Descent], stream: Stream, floor: float = 1e-13, draws: int = 400
+) -> pd.DataFrame:
+    """Return the smallest C of Theorem 6.1 that the mean gaps of each path allow, with an interval.
+
+    It is the largest ``l / log(psi(X_0) / E psi(X_{l+1}))`` over l = 1, 2, ..., over
+    ``d^2 (1 + d psi(X_0))``. ``low`` and ``high`` hold the middle 95 % over ``draws`` resamples of
+    the runs. Left out are layers whose mean gap is below ``floor``, where rounding holds it up, and
+    those where its standard error exceeds a fifth of it: there a few runs make the mean.
+
+    >>> path = Descent(np.array([[1.0, 0.5, 0.25], [1.0, 0.5, 0.25]]), np.zeros((2, 2, 3)))
+    >>> round(float(smallest_constants([path], Stream(0))["C by the runs"][0]), 4)  # 1 / (36 log 4)
+    0.02
+    """
+    rows = []
+    for k, path in enumerate(paths):
+        psi, d, runs = float(path.gaps[0, 0]), path.log_lengths.shape[-1], len(path.gaps)
+        means, errors = path.gaps.mean(axis=0), path.gaps.std(axis=0, ddof=1) / np.sqrt(runs)
+        known = 2 + np.flatnonzero((means[2:] > floor) & (errors[2:] <= means[2:] / 5))
+        draw = stream.numpy("runs", k).integers(runs, size=(draws, runs))
+        shown = path.gaps[:, known]
+        averages = np.stack([means[known], *shown[draw].mean(axis=1)])
+        steps = ((known - 1) / np.log(psi / averages)).max(axis=1)
+        found = steps / theory.grad_theorem_6_1(d, psi, 1.0)
+        low, high = np.quantile(found[1:], [0.025, 0.975])
+        rows.append((d, psi, found[0], low, high, needed([d], [psi])["constant"][0]))
+    names = ["width", "gap", "C by the runs", "low", "high", "C of one layer"]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -315,15 +305,6 @@ def figure_input(d: int, stream: Stream, share: float = 0.005) -> Floats:
     return x
 
 
-def printed_time(d: int, psi: float) -> float:
-    """GRAD Lemma C.14: ``E S <= 512 d^4 psi^2`` above the threshold, else 0.
-
-    >>> printed_time(2, 1.0), printed_time(2, 0.01)
-    (8192.0, 0.0)
-    """
-    return 512 * d**4 * psi**2 if psi > threshold(d) else 0.0
-
-
 def sharper_time(d: int, psi: float) -> float:
     """Return ``20 d (d + 2) psi`` above the threshold, else 0: also a bound on ``E S``.
 
@@ -336,7 +317,7 @@ def sharper_time(d: int, psi: float) -> float:
     return 20 * d * (d + 2) * psi if psi > threshold(d) else 0.0
 
 
-def hitting_time(path: Descent, bound: Bound = printed_time, words: str = "") -> Case:
+def hitting_time(path: Descent, bound: Bound = theory.grad_lemma_c_14, words: str = "") -> Case:
     """GRAD Lemma C.14: the first layer S with a gap of at most ``1 / (16 d)``, one number a run.
 
     >>> path = Descent(np.array([[1.0, 0.01], [1.0, 0.02]]), np.zeros((2, 1, 2)))
@@ -359,7 +340,8 @@ def table_of_times(sizes: Sequence[int], runs: int, stream: Stream) -> pd.DataFr
         path = descent(x, 15 * d, runs, stream.child("times", d))
         times, psi = path.hitting_times(threshold(d)), float(path.gaps[0, 0])
         error = times.std(ddof=1) / np.sqrt(runs)
-        rows.append((d, psi, times.mean(), error, sharper_time(d, psi), printed_time(d, psi)))
+        bounds = sharper_time(d, psi), theory.grad_lemma_c_14(d, psi)
+        rows.append((d, psi, times.mean(), error, *bounds))
     names = ["width", "gap", "mean time", "standard error", "bound here", "printed"]
     return pd.DataFrame(rows, columns=names)
 
@@ -374,7 +356,7 @@ def first_term(d: int, excess: float, shift: int = 0) -> Case:
     True
     """
     psi = threshold(d) * (1 + excess)
-    right = 16 * d * psi * np.exp(-(1 - shift) / printed_rate(d, psi))
+    right = 16 * d * psi * np.exp(-(1 - shift) / theory.grad_equation_c_73(d, psi))
     return Case(1.0, float(right), words=f"d = {d}, gap {1 + excess:g} / (16 d)")
 
 
@@ -391,15 +373,6 @@ def last_step(d: int, depth: int, mended: bool = False, power: float = 1.0) -> C
     terms = depth + (0 if mended else 1)
     left = -np.expm1(terms * np.log1p(-y)) * (1 - y if mended else 1)
     return Case(float(left), float(-np.expm1(-power * depth * y)), words=f"d = {d}, L = {depth}")
-
-
-def printed_second_phase(d: int, psi: float, depth: int) -> float:
-    """GRAD Lemma C.15: ``32 d^4.5 psi^0.5 (1 - exp(-L / (32 d^4)))``.
-
-    >>> round(printed_second_phase(2, 0.5, 10**9))
-    512
-    """
-    return float(-32 * d**4.5 * np.sqrt(psi) * np.expm1(-depth / (32 * d**4)))
 
 
 def sharper_second_phase(d: int, psi: float, depth: int, power: float = 1.0) -> float:
@@ -420,7 +393,7 @@ def sharper_second_phase(d: int, psi: float, depth: int, power: float = 1.0) -> 
 def second_phase(
     path: Descent,
     depth: int,
-    bound: Callable[[int, float, int], float] = printed_second_phase,
+    bound: Callable[[int, float, int], float] = theory.grad_lemma_c_15,
     words: str = "",
 ) -> Case:
     """GRAD Lemma C.15: ``sum_{l=S+1}^L sqrt(d psi(X_l))``, one number a run.

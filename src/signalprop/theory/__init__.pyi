@@ -6,6 +6,7 @@ from ..limits.spectrum_maps import (
 )
 from . import conditioning as conditioning
 from . import decomposed as decomposed
+from . import gradients as gradients
 from . import isometry as isometry
 from . import kernels as kernels
 from . import meanfield as meanfield
@@ -190,6 +191,42 @@ from .decomposed.tree import (
 )
 from .decomposed.tree import (
     dec_tree_norms as dec_tree_norms,
+)
+from .gradients.bounds import (
+    grad_lemma_c_12 as grad_lemma_c_12,
+)
+from .gradients.bounds import (
+    grad_lemma_c_13 as grad_lemma_c_13,
+)
+from .gradients.bounds import (
+    grad_theorem_6_5 as grad_theorem_6_5,
+)
+from .gradients.decay import (
+    grad_equation_c_73 as grad_equation_c_73,
+)
+from .gradients.decay import (
+    grad_lemma_c_9 as grad_lemma_c_9,
+)
+from .gradients.decay import (
+    grad_lemma_c_14 as grad_lemma_c_14,
+)
+from .gradients.decay import (
+    grad_lemma_c_15 as grad_lemma_c_15,
+)
+from .gradients.decay import (
+    grad_theorem_6_1 as grad_theorem_6_1,
+)
+from .gradients.one_step import (
+    grad_equation_c_35 as grad_equation_c_35,
+)
+from .gradients.one_step import (
+    grad_equation_c_39 as grad_equation_c_39,
+)
+from .gradients.one_step import (
+    grad_moments as grad_moments,
+)
+from .gradients.one_step import (
+    grad_theorem_6_3 as grad_theorem_6_3,
 )
 from .isometry.bias import (
     iso_corollary_4_5 as iso_corollary_4_5,

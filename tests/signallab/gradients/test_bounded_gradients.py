@@ -11,13 +11,11 @@ from signallab.gradients import bounded_gradients as lab
 from signallab.gradients.deep_networks import Setting, draw
 from signallab.gradients.expected_isometry import gap, unit_rows
 from signallab.gradients.rotated_chain import Descent, descent
+from signalprop import theory
 from signalprop.random import Stream
 
 
 def test_bounds_by_hand():
-    assert lab.printed_bound(3, 2.0) == 243 * 9
-    assert lab.printed_total(2, 0.0, 512) == pytest.approx(8704 * 32 * (1 - np.exp(-1)))
-    assert lab.printed_total(2, 2.0, 0) == 8704 * 32 * 8
     assert lab.sharper_total(8, 0.5) == pytest.approx(0.5 * 8 * 0.5 * 21 + 7.5)
     assert lab.sharper_bound(8, 0.5) == pytest.approx(49.5 + np.log(2) / 2)
     assert lab.pathwise_total(2, 0.25, 9) == pytest.approx((0.5 + 3) / 2)
@@ -26,7 +24,7 @@ def test_bounds_by_hand():
 @given(st.integers(2, 300), st.floats(0, 100))
 def test_what_is_sharper_is_sharper(d, psi):
     """The absolute constant of Theorem 6.5 may be 1."""
-    assert lab.sharper_bound(d, psi) <= lab.printed_bound(d, psi)
+    assert lab.sharper_bound(d, psi) <= theory.grad_theorem_6_5(d, psi)
 
 
 def test_no_rotations_exceed_the_bound_without_probability():
@@ -80,6 +78,10 @@ def test_table_of_sums():
     row = lab.table_of_sums([4], 30, Stream(3)).iloc[0]
     assert 0 < row["measured sum"] < row["bound here"] < row["d⁵ (gap³ + 1)"]
     assert row["bound here"] == pytest.approx(lab.sharper_total(4, row["gap"]))
+    x = unit_rows(Stream(3).numpy("growth", 4).normal(size=(4, 4)))
+    path = descent(x, 48, 30, Stream(3).child("growth", 4))
+    from_layer_1 = lab.total(path, 48, lambda d, psi, depth: 0.0).left.mean()
+    assert row["measured sum"] == pytest.approx(from_layer_1)
 
 
 def test_nearly_repeated():
@@ -156,6 +158,21 @@ def test_gradients_near_degeneracy_name_their_point():
     assert len(points) == 12
     assert points[-1]["words"] == "d = 4, 1e-12 apart, L = 6, layer 2"
     assert points[0]["psi"] < 4 < 10 < points[-1]["psi"]
+
+
+def test_table_of_largest_takes_the_largest_mean_of_each_batch():
+    logs = [[1.0, 3.0], [0.0, 2.0], [5.0, 5.0], [-1.0, 1.0]]
+    batches = [(3, 0.5), (3, 0.5), (3, 2.0), (4, 0.5)]
+    points = [
+        {"logs": np.array(each), "d": d, "psi": psi, "words": ""}
+        for each, (d, psi) in zip(logs, batches, strict=True)
+    ]
+    rows = lab.table_of_largest(points)
+    assert rows["largest mean"].tolist() == [2, 5, 0]
+    assert rows["standard error"].tolist() == [1, 0, 1]
+    assert rows["gap"].tolist() == [0.5, 2, 0.5]
+    assert rows["bound here"][2] == lab.sharper_bound(4, 0.5)
+    assert rows["d⁵ (gap³ + 1)"][1] == 243 * 9
 
 
 def test_tidy():

@@ -109,7 +109,7 @@ def test_perfect_rotation_and_its_rivals():
 def test_factors_by_hand():
     """S = 0.64 + 0.25 + 0.01 + 1.96 = 2.86, d = 4, largest 2.4."""
     assert lab.spread(SPECTRUM) == pytest.approx(2.86)
-    assert lab.printed_factor(SPECTRUM) == pytest.approx(1 / (1 - 2.86 / 192))
+    assert theory.grad_theorem_6_3(SPECTRUM) == pytest.approx(1 / (1 - 2.86 / 192))
     assert lab.sharper_factor(SPECTRUM) == pytest.approx(np.exp(2.86 / 24 / 2.4))
 
 
@@ -209,7 +209,7 @@ def test_the_sharper_bound_lies_between_print_and_truth(d, k):
     if values[-1] > 0:
         fall = -lab.expected_log_length(values)
         sharper = np.log(lab.sharper_factor(values))
-        assert np.log(lab.printed_factor(values)) <= sharper + 1e-15
+        assert np.log(theory.grad_theorem_6_3(values)) <= sharper + 1e-15
         assert sharper <= fall * (1 + 1e-6) + 1e-12
 
 

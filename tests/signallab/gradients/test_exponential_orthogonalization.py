@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import signalprop as sp
 from signallab.gradients import exponential_orthogonalization as lab
 from signallab.gradients.expected_isometry import expected_log_length
 from signallab.gradients.rotated_chain import Descent, descent, gap_of, threshold, with_spectrum
+from signalprop import theory
 from signalprop.random import Stream
 
 
@@ -35,24 +37,23 @@ def test_spectra_are_of_their_regime(small):
 
 
 def test_falls_by_hand():
-    assert lab.printed_small(3, 0.9) == pytest.approx(0.05)
-    assert lab.printed_large(3, 0.9) == pytest.approx(1 / 864)
     assert lab.sharper_small(4, 0.9) == pytest.approx(0.1)
     assert lab.sharper_large(4, 0.9) == pytest.approx(1 / 480)
 
 
 def test_one_step_in_the_plane():
     """The exact fall is -log((1 + sqrt(1 - e^2)) / 2)."""
-    case = lab.one_step([1.6, 0.4], lab.printed_small)
+    case = lab.one_step([1.6, 0.4], theory.grad_lemma_c_9)
     assert case.right == pytest.approx(-np.log(0.9))
-    assert case.left == pytest.approx(gap_of([1.6, 0.4]) / 8)
+    assert case.left == pytest.approx(1 / 256)
+    assert lab.one_step([1.6, 0.4], lambda d, psi: psi / d).left == pytest.approx(-np.log(0.64) / 4)
 
 
 def test_one_step_is_what_the_chain_does():
     values = np.array([2.2, 0.9, 0.6, 0.3])
     path = descent(with_spectrum(values, Stream(1)), 1, 4000, Stream(2))
     falls = path.gaps[:, 0] - path.gaps[:, 1]
-    exact = lab.one_step(values, lab.printed_large).right
+    exact = lab.one_step(values, theory.grad_lemma_c_9).right
     assert falls.mean() == pytest.approx(exact, abs=6 * falls.std() / np.sqrt(4000))
 
 
@@ -86,19 +87,40 @@ def test_roots_solve_the_quadratic():
 
 
 def test_rates_by_hand():
-    assert lab.printed_rate(3, 0.5) == pytest.approx(432)
-    assert lab.printed_rate(3, 1e-9) == 18
-    assert lab.with_constant(3, 0.5) == pytest.approx(32 * 9 * 2.5)
     assert lab.sharper_rate(3, 0.5) == pytest.approx(150)
     assert lab.sharper_rate(3, 1e-9) == 7.5
 
 
 @given(st.integers(2, 300), st.floats(1e-9, 100))
 def test_what_is_sharper_is_sharper(d, psi):
-    assert lab.sharper_rate(d, psi) <= lab.printed_rate(d, psi) <= lab.with_constant(d, psi)
-    assert lab.sharper_time(d, psi) <= lab.printed_time(d, psi)
-    assert lab.sharper_small(d, psi) >= lab.printed_small(d, psi)
-    assert lab.sharper_large(d, psi) >= lab.printed_large(d, psi)
+    assert (
+        lab.sharper_rate(d, psi)
+        <= theory.grad_equation_c_73(d, psi)
+        <= theory.grad_theorem_6_1(d, psi)
+    )
+    assert lab.sharper_time(d, psi) <= theory.grad_lemma_c_14(d, psi)
+    assert lab.sharper_small(d, psi) >= theory.grad_lemma_c_9(d, psi)
+    assert lab.sharper_large(d, psi) >= theory.grad_lemma_c_9(d, psi)
+
+
+def test_smallest_constants_by_hand():
+    """From 0.8 to 0.2 on average at l = 1: 0.8 / 0.2 = e^(1 / (4 C 2.6))."""
+    path = path_of([[0.8, 0.5, 0.22], [0.8, 0.3, 0.18]], 2)
+    row = lab.smallest_constants([path], Stream(8)).iloc[0]
+    assert row["C by the runs"] == pytest.approx(1 / np.log(4) / (4 * 2.6))
+    lowest, highest = (1 / np.log(0.8 / end) / (4 * 2.6) for end in (0.18, 0.22))
+    assert row["low"] == pytest.approx(lowest)
+    assert row["high"] == pytest.approx(highest)
+    assert row["C of one layer"] == pytest.approx(lab.needed([2], [0.8])["constant"][0])
+
+
+def test_smallest_constants_take_the_slowest_layer_that_is_known():
+    """The second of three layers counts; the next is rounding, the last is made by one run."""
+    gaps = [1e-3, 9e-4, 6e-4, 4e-4, 1e-17, 0.0]
+    path = path_of([gaps, [*gaps[:5], 1e-3]], 3)
+    row = lab.smallest_constants([path], Stream(8)).iloc[0]
+    assert row["C by the runs"] == pytest.approx(2 / np.log(10 / 4) / (9 * (1 + 3e-3)))
+    assert lab.smallest_constants([path, path], Stream(8)).shape == (2, 6)
 
 
 def test_theorem_by_hand():
@@ -118,6 +140,16 @@ def test_needed_is_the_slower_extreme():
     near = lab.needed([6], [1e-8]).iloc[0]
     assert near["needed"] == pytest.approx(1 / np.log(8 / 6), rel=1e-3)
     assert near["constant"] == pytest.approx(near["needed"] / 36, rel=1e-6)
+
+
+def test_no_spectrum_falls_more_slowly_than_the_slower_extreme():
+    """What `needed` rests on: spectra of the same gap, a few or many of whose values are small."""
+    for d in (3, 6):
+        for values in d * sp.spectra.varied(d, 40, Stream(9)):
+            if values[-1] > 1e-9 and (psi := gap_of(values)) > 1e-6:
+                k = lab.needed([d], [psi])["needed"][0]
+                slowest = -psi * np.expm1(-1 / k)
+                assert -expected_log_length(values) >= slowest * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("d", [2, 5, 8])
@@ -140,7 +172,6 @@ def test_figure_input():
 
 
 def test_times_by_hand():
-    assert lab.printed_time(2, 0.5) == 512 * 16 / 4
     assert lab.sharper_time(2, 0.5) == 80
     assert lab.sharper_time(2, threshold(2)) == 0
     path = path_of([[0.5, 0.3, 0.01], [0.5, 0.02, 0.01]], 2)
@@ -182,7 +213,6 @@ def test_second_phase_by_hand():
     expected = 0.2 * sum(r**j for j in range(1, 6))
     assert lab.sharper_second_phase(7, 0.04 / 7, 5) == pytest.approx(expected)
     assert lab.sharper_second_phase(7, 9.0, 5) == pytest.approx(expected * 1.25)
-    assert lab.printed_second_phase(1, 0.25, 32) == pytest.approx(16 * (1 - np.exp(-1)))
     path = path_of([[0.5, 0.03, 0.02, 0.005], [0.02, 0.005, 0.005, 0.005]], 2)
     case = lab.second_phase(path, 2)
     np.testing.assert_allclose(case.left, [np.sqrt(0.04), 2 * np.sqrt(0.01)])
@@ -191,7 +221,7 @@ def test_second_phase_by_hand():
 @given(st.integers(2, 50), st.floats(1e-6, 20), st.integers(1, 10**6))
 def test_the_sharper_sum_is_sharper(d, psi, depth):
     sharper = lab.sharper_second_phase(d, psi, depth)
-    assert sharper <= lab.printed_second_phase(d, psi, depth) * (1 + 1e-9)
+    assert sharper <= theory.grad_lemma_c_15(d, psi, depth) * (1 + 1e-9)
     assert sharper <= 0.75 * (d + 2)
 
 

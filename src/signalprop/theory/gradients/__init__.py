@@ -1,0 +1,1 @@
+"""Statements of GRAD: orthogonal weights and batch normalization, isometry gained, gradients."""
