@@ -29,6 +29,8 @@ __all__ = [
     "kernels",
     "mended_47",
     "network_47",
+    "rate_in_the_end",
+    "rates",
     "remark_49_depth",
     "remark_49_shallow",
     "spectra",
@@ -187,6 +189,37 @@ def corollary_48(
     logs = math.log10(1 / target) ** of_logarithm
     words = f"{n} inputs, {activation}, loss {target:g}"
     return Case(needed(n, target), round(2 * needed(FIRST, 0.1) * logs, 9), words=words)
+
+
+def rates(n: int, activation: str, part: float, doublings: int) -> Floats:
+    """Return ``log(first loss / loss) / t`` at the steps t = 4, 8, 16, ..: ``(doublings,)``.
+
+    At infinite width and ``part`` of the depth ``L_2``, with half of the mended step size, from the
+    worst start.
+
+    >>> rates(10, "sine", 0.1, 2).round(3)
+    array([1.346, 1.312])
+    """
+    tangent = kernels(n, activation, round(part * depth_of_corollary_6(n, activation)))[1]
+    residual, step, losses = _worst_start(tangent), _step(tangent, 1.0) / 2, []
+    for _ in range(2 ** (doublings + 1) + 1):
+        losses.append(float(residual @ residual))
+        residual = residual - 2 * step / n * (tangent @ residual)
+    times = 4 * 2 ** np.arange(doublings)
+    return np.array([math.log(losses[0] / losses[t]) / t for t in times])
+
+
+def rate_in_the_end(n: int, activation: str, part: float, *, share: float = 0.5) -> float:
+    """Return the limit of :func:`rates`, ``-2 log(1 - 2 share lambda_min / (sum of both ends))``.
+
+    ``share`` is that of the mended step size; half of it leaves ``2 log(1 + 1 / kappa)``.
+
+    >>> round(rate_in_the_end(10, "sine", 0.1), 3)
+    1.235
+    """
+    depth = round(part * depth_of_corollary_6(n, activation))
+    low, high = _ends(kernels(n, activation, depth)[1])
+    return -2 * math.log1p(-2 * share * low / (low + high))
 
 
 def tangent_condition(delta: float, activation: str, depth: int, n: int = FIRST) -> Floats:

@@ -95,6 +95,11 @@ def test_maps():
         np.testing.assert_allclose(k(1.0), 1, rtol=1e-12)
 
 
+def test_paths_start_on_both_sides():
+    found = lab.paths(HALF, np.array([0.5]), 1)[0, :, 0]
+    np.testing.assert_allclose(found, [0.375, 0.125, 0.15625, 0.09375], rtol=1e-12)
+
+
 def test_paths():
     found = lab.paths(CUBE, np.array([0.5, 0.2]), 1)
     expected = [(r + r**3) / 2 for r in (0.8, 0.8, 0.4, 0.4)]

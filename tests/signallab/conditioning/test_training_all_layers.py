@@ -94,6 +94,22 @@ def test_corollary_48():
     assert vectors.shape == (20, 20)
 
 
+def test_rates_by_the_closed_form_of_two_eigenvectors():
+    depth = round(0.1 * lab.depth_of_corollary_6(10, "sine"))
+    x = np.random.default_rng(0).standard_normal((10, 20))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    low, *_, high = np.linalg.eigvalsh(sp.ntk(x @ x.T, ACTIVATIONS["sine"], depth))
+    slow, fast = (1 - value / (low + high) for value in (low, high))
+    expected = [-math.log((slow ** (2 * t) + fast ** (2 * t)) / 2) / t for t in (4, 8, 16)]
+    np.testing.assert_allclose(lab.rates(10, "sine", 0.1, 3), expected, rtol=1e-9)
+    limit = lab.rate_in_the_end(10, "sine", 0.1)
+    assert limit == pytest.approx(-2 * math.log(slow))
+    assert limit == pytest.approx(2 * math.log1p(low / high))
+    assert lab.rate_in_the_end(10, "sine", 0.1, share=0.1) == pytest.approx(
+        -2 * math.log(1 - 0.2 * low / (low + high))
+    )
+
+
 def test_tangent_condition_by_the_library():
     path = lab.tangent_condition(0.2, "erf", 3, n=4)
     assert path[0] == pytest.approx((1 + 3 * 0.8) / 0.2)
