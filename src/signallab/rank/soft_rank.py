@@ -37,6 +37,7 @@ __all__ = [
     "one_layer",
     "print_and_mend",
     "rows_of_norm",
+    "scale_is_lost",
     "second_layer",
     "soft_rank_agrees",
     "unit_rows",
@@ -48,6 +49,7 @@ ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {
     "tanh": np.tanh,
     "ReLU": lambda h: np.maximum(h, 0),
 }
+LAYERS: Mapping[str, list[Any]] = {"linear": [], "tanh": [torch.tanh], "ReLU": [torch.relu]}
 
 
 def unit_rows(h: Floats, *, mended: bool = True, freedom: int = 0) -> Floats:
@@ -224,15 +226,30 @@ def rows_of_norm(
     >>> bool(np.allclose(case.left, case.right))
     True
     """
-    functions: Any = {"linear": [], "tanh": [torch.tanh], "ReLU": [torch.relu]}
     norms = []
     for gamma in (0.1, 1.0, 10.0):
         bn = [sp.BatchNorm(center=False)]
-        net = sp.Chain(d, weights.uniform(), bn, before=functions[activation], residual=gamma)
+        net = sp.Chain(d, weights.uniform(), bn, before=LAYERS[activation], residual=gamma)
         path = net.run(sp.inputs.gaussian_samples(samples), 3, seed=stream.child(str(gamma)))
         norms.append(path.states([1, 2, 3])[0].norm(dim=-2).numpy())
     right = np.sqrt({"samples": samples, "width": d}[norm])
     return Case(np.stack(norms), np.full((3, 3, d), right), words=f"d = {d}, N = {samples}")
+
+
+def scale_is_lost(factor: float, stream: Stream, activation: str = "linear") -> Case:
+    """RANK Eq. 5: the library's layer at ``factor`` times H, and at H; equal for linear F.
+
+    >>> case = scale_is_lost(10.0, Stream(0))
+    >>> bool(np.allclose(case.left, case.right))
+    True
+    """
+    x = stream.numpy("scaled").normal(size=(6, 4))
+    bn = [sp.BatchNorm(center=False)]
+    net = sp.Chain(4, weights.uniform(), bn, before=LAYERS[activation], residual=0.5)
+    scaled, plain = (
+        net.run(c * x, 1, seed=stream.child("scale")).states([1])[0].numpy() for c in (factor, 1.0)
+    )
+    return Case(scaled, plain, words=f"{activation}, {factor:g} times the input")
 
 
 def entries(stream: Stream, count: int) -> Floats:

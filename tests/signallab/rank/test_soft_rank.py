@@ -139,3 +139,14 @@ def test_decaying_spectra():
     assert rows["r"] == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     assert rows["soft rank"] == (16 * weights / weights.sum() >= 0.5).sum()
     assert (rows["rank"], rows["r/4"]) == (16, rows["r"] / 4)
+
+
+def test_a_linear_layer_forgets_the_scale_and_another_does_not():
+    """By hand for one layer, whose weights do not depend on the input."""
+    case = lab.scale_is_lost(7.0, Stream(3))
+    np.testing.assert_allclose(case.left, case.right, rtol=0, atol=1e-13)
+    x = Stream(3).numpy("scaled").normal(size=(6, 4))
+    assert np.abs(case.right - x).max() > 0.1
+    assert np.ptp(np.linalg.norm(case.left, axis=-2)) < 1e-12
+    curved = lab.scale_is_lost(7.0, Stream(3), "tanh")
+    assert np.abs(curved.left - curved.right).max() > 1e-3
