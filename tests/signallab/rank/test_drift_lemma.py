@@ -80,3 +80,12 @@ def test_leading_eigenvalue_falls_by_the_fall_of_the_norm_over_twice_the_width()
     values = lab.leading_eigenvalue(4, 0.01, 3000, Stream(4))
     expected = -theory.rank_example_14(4) / 8
     assert abs(values.mean() - expected) < 5.5 * values.std() / np.sqrt(3000) + 0.01 * expected
+
+
+def test_pairs_of_weights_cancel_odd_orders():
+    """The mean over W and -W is one for gamma and -gamma, number by number."""
+    m = lab.correlations(3, Stream(5))["of rank 2"]
+    one, other = (lab.simulated(m, gamma, 3, Stream(6)) for gamma in (0.1, -0.1))
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    one, other = (lab.leading_eigenvalue(3, gamma, 3, Stream(7)) for gamma in (0.1, -0.1))
+    np.testing.assert_allclose(one, other, rtol=1e-9)

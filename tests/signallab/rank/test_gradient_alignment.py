@@ -88,3 +88,15 @@ def test_deep_networks_align():
     assert (found.loc[found["layer"] == 60, "pairs on one side"] == 1).all()
     case = lab.misalignment_of_network(found, 60)
     np.testing.assert_allclose(1 - case.left, found.loc[found["layer"] == 60, "alignment"])
+
+
+def test_networks_count_pairs_of_different_samples_and_align_features():
+    """Two samples are one pair. After one ReLU orthogonal samples have the cosine 1/pi, and the
+    features of the next layer that of the arc-cosine kernel at 1/pi.
+    """
+    pairs = lab.networks(12, 2, [1], 40, Stream(8))["pairs on one side"]
+    assert set(pairs) == {0.0, 1.0}
+    found = lab.networks(600, 3, [1], 4, Stream(9))["alignment"].mean()
+    rho = 1 / np.pi
+    expected = (np.sqrt(1 - rho**2) + rho * (np.pi - np.arccos(rho))) / np.pi
+    assert found == pytest.approx(expected, abs=0.05)

@@ -101,6 +101,8 @@ def test_agreement_of_runs_is_an_analysis_of_variance():
     case = lab.agree_between_runs(None, ["H_11 squared"], *args, 0.01)
     assert case.left == pytest.approx(stats.f_oneway(*blocks[..., which]).statistic)
     assert case.right == pytest.approx(stats.f.ppf(0.99, 2, 27))
+    two = lab.agree_between_runs(None, ["H_11 squared", "r(H)"], *args, 0.01)
+    assert two.right == pytest.approx(stats.f.ppf(0.995, 2, 27))
     frame = lab.running_averages(4, None, *args[1:])
     last = frame[(frame["share of the layers"] == 1) & (frame["observable"] == "H_11 squared")]
     np.testing.assert_allclose(last["average so far"], blocks[..., which].mean(axis=1))
@@ -135,3 +137,11 @@ def test_symmetric_start():
     runs = lab.moment_from_symmetric_start("tanh", 3, 4, 0.3, [1, 5], 2000, Stream(7))
     assert runs.shape == (2000, 2)
     assert (abs(runs.mean(axis=0)) < 6 * runs.std(axis=0) / np.sqrt(2000)).all()
+
+
+def test_the_pairs_compared_have_no_unit_in_common():
+    """Without a branch a layer only scales the rows."""
+    found = lab.order_from_symmetric_start("tanh", 4, 3, 0.0, [1], 2, Stream(8))
+    h = Stream(8).numpy("order", "tanh", 4, 3).normal(size=(2, 4, 3))
+    cosines = sp.metrics.cosine_similarity(h)
+    np.testing.assert_allclose(found[:, 0], cosines[:, 0, 1] - cosines[:, 2, 3], rtol=1e-12)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from signallab.rank import rank_two as lab
 from signalprop.random import Stream
@@ -108,3 +109,25 @@ def test_ratio_path():
     assert ((column > 0) & (column <= 1)).all()
     first = frame[frame["layer"] == 0].groupby("run")["second over first singular value"]
     assert (first.nunique() == 1).all()
+
+
+def test_the_least_rank_met_counts_for_one_claim_and_the_largest_for_the_other(monkeypatch):
+    monkeypatch.setattr(lab, "_ranks", lambda *args: (3, 2, 4))
+    assert lab.keeps_its_rank("tanh", 4, 4, 3, 0.1, 3, Stream(0)).right == 2
+    assert lab.rise_of_rank("tanh", 4, 4, False, 3, Stream(0)).left == 4
+
+
+def test_the_average_is_taken_before_its_size(monkeypatch):
+    monkeypatch.setattr(lab, "moment_path", lambda *args, **kwargs: np.array([1.0, -0.5]))
+    case = lab.average_is_a_sign("tanh", 2, 2, False, 1, Stream(0))
+    assert (case.left, case.right) == (0.25, 1)
+
+
+def test_lemma_20_is_about_the_largest_entry():
+    """Two units, one of which moves: entry 11 by (1.5)^2 - 1, entry 12 by a half."""
+    h, w = np.ones((2, 2)), np.array([[0.5, 0.0], [0.0, 0.0]])
+    assert lab.bound_of_lemma_20(h, w, 1.0, "identity").left == pytest.approx(1.25)
+
+
+def test_second_over_first():
+    assert lab._second_over_first(torch.diag(torch.tensor([1.0, 4.0, 2.0]))) == pytest.approx(0.5)
