@@ -201,19 +201,19 @@ from .gradients.bounds import (
 from .gradients.bounds import (
     grad_theorem_6_5 as grad_theorem_6_5,
 )
-from .gradients.decay import (
+from .gradients.falling_gap import (
     grad_equation_c_73 as grad_equation_c_73,
 )
-from .gradients.decay import (
+from .gradients.falling_gap import (
     grad_lemma_c_9 as grad_lemma_c_9,
 )
-from .gradients.decay import (
+from .gradients.falling_gap import (
     grad_lemma_c_14 as grad_lemma_c_14,
 )
-from .gradients.decay import (
+from .gradients.falling_gap import (
     grad_lemma_c_15 as grad_lemma_c_15,
 )
-from .gradients.decay import (
+from .gradients.falling_gap import (
     grad_theorem_6_1 as grad_theorem_6_1,
 )
 from .gradients.one_step import (
