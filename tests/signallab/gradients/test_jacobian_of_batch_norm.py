@@ -147,6 +147,14 @@ def test_lipschitz_by_hand():
     assert case.left == pytest.approx(3 + 3 - 0.005)
 
 
+def test_lipschitz_takes_distant_pairs_too():
+    """The loss goes from 0 to 1 over a distance of 80, and is flat at both ends."""
+    z = torch.tensor([[40.0, 0.0], [-40.0, 0.0]], dtype=torch.float64)
+    y = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    case = lab.lipschitz("squared error of probabilities", z, y, 1.0)
+    assert case.left == pytest.approx(1 / 80)
+
+
 def test_cross_entropy_gradient():
     case = lab.cross_entropy_gradient(*lab.logits(100, 6, Stream(5)))
     np.testing.assert_allclose(case.left, case.right, atol=1e-12)
