@@ -57,6 +57,12 @@ def test_entries_of_arrays_are_compared_one_by_one():
     assert (witness.left, witness.right) == (2.0, 1.0), "not 1 and 3, which differ by more"
 
 
+@pytest.mark.parametrize("left", [1.5, np.full(5, 1.5)])
+def test_what_is_not_random_fails_again_by_however_little(left):
+    check = checks.at_most_one(lambda: Case(left, 1.0), over=[{}])
+    assert (check.passed, check.escape) == (False, 0.0)
+
+
 def test_a_random_left_side_needs_its_interval_below():
     rng = np.random.default_rng(0)
     close = checks.at_most_one(lambda: Case(rng.normal(1, 1, 100), 1.2), over=[{}])
