@@ -260,10 +260,12 @@ def norm_formula(
 ) -> Case:
     """DEC Eq. 45-47: squared norms of x_1, of all inner points and of x_n, ``layers`` further down.
 
-    The sums are read off at layer ``depth``; both sides are in units of ``S_1 + S_2``.
+    Left are quotients, of what the exact tree has and what the document says, right are ones: an
+    inner norm is some n^2 times smaller than the largest, and would count for nothing beside it.
+    The sums are read off at layer ``depth``.
 
     >>> case = norm_formula([0, 1, 5], 60)
-    >>> bool(abs(case.left - case.right).max() < 1e-6)
+    >>> bool(abs(case.left - 1).max() < 1e-6)
     True
     """
     n = len(values)
@@ -276,7 +278,7 @@ def norm_formula(
     first, inner, last = theory.dec_tree_norms(n, s1, s2)
     factor = float(growth(n, 1)) ** (layers - 1)
     printed = np.array([first, *[inner] * (n - 2), last]) * factor
-    return Case(np.array(exact), printed, words=f"n = {n}")
+    return Case(np.array(exact) / printed, np.ones(n), words=f"n = {n}")
 
 
 def _shares(energy: Any, whole: Any) -> Any:
@@ -340,8 +342,6 @@ def angle_bound(
 
 def equation_59(batch: int, *, slope: float = np.pi / 2) -> Case:
     """DEC Eq. 59: ``pi/2 - slope / (sqrt(2) (n - 1))`` is at most the arc cosine before it.
-
-    ``square`` puts the sharper ``arccos(1 / sqrt(2 ((n - 1)^2 + 1)))`` on the left.
 
     >>> case = equation_59(3)
     >>> case.left < case.right

@@ -7,7 +7,7 @@ import pytest
 
 from signallab.decomposed import three_clusters as lab
 from signallab.decomposed.two_clusters import stable
-from signalprop.clusters import literal_tree
+from signalprop.clusters import ClusterTree, literal_tree
 from signalprop.random import Stream
 from signalprop.theory import dec_equation_62
 
@@ -200,19 +200,23 @@ def test_ratios_and_cosines_of_a_lopsided_batch():
     rows = layer(VALUES, depth + 1)
     gram = rows.T @ rows
     norm = np.sqrt(np.diagonal(gram))
+    energy = ClusterTree.start(VALUES).after(depth).energy
+    r = int(energy[-1].sum()) / int(energy[0].sum())
     case = lab.ratio_formula(VALUES, depth)
-    np.testing.assert_allclose(case.left[0], (norm[1:-1] / norm[0]) ** 2, rtol=1e-9)
-    np.testing.assert_allclose(case.left[1], (norm[1:-1] / norm[-1]) ** 2, rtol=1e-9)
+    for line, end, x in zip(case.left, norm[[0, -1]], (r, 1 / r), strict=True):
+        np.testing.assert_allclose(line, (norm[1:-1] / end) ** 2 / ((1 + x) / (25 + x)), rtol=1e-9)
     case = lab.cosines(VALUES, depth)
     expected = [gram[1, 0] / norm[1] / norm[0], gram[1, -1] / norm[1] / norm[-1]]
     np.testing.assert_allclose(case.left, expected, rtol=1e-9)
     printed = lab.cosines(VALUES, depth, printed=True).left
     np.testing.assert_allclose(printed, [expected[0], gram[1, -1] / norm[1] / norm[0]], rtol=1e-9)
+    energy = ClusterTree.start(VALUES).after(200).energy
+    late = int(energy[-1].sum()) / int(energy[0].sum())
     for deep in (lab.ratio_formula(VALUES, 200), lab.cosines(VALUES, 200)):
         np.testing.assert_allclose(deep.left, deep.right, rtol=1e-9)
-    assert not np.allclose(
-        lab.ratio_formula(VALUES, 200, far=lambda n: n - 2).right, deep.left[0], rtol=0.1
-    )
+    slip = lab.ratio_formula(VALUES, 200, far=lambda n: n - 2).left
+    np.testing.assert_allclose(slip[0], (16 + late) / (25 + late), rtol=1e-9)
+    np.testing.assert_allclose(slip[1], (16 + 1 / late) / (25 + 1 / late), rtol=1e-9)
 
 
 def test_the_network_has_one_end_or_none():
@@ -245,6 +249,14 @@ def test_odd_points_are_counted():
     assert five["odd"] == 2
     assert 5 / 4 < five["first"] < 5 / 2 < five["last"]
     assert lab.end_norms([[2**i for i in range(12)]])["odd"].tolist() == [1]
+
+
+def test_odd_is_more_than_a_quarter_of_n():
+    """One layer keeps the distances from the mean: 10.33 for a median of 4.67, n/4 = 1.5."""
+    row = lab.beside_network({("by hand", 6): [[0, 1, 3, 9, 10, 17]]}, 1).iloc[0]
+    assert row["longest"] == pytest.approx(31 / 14)
+    assert not row["network none odd"]
+    assert not row["network two odd"]  # the second is 10/7
 
 
 def test_tree_and_network_stand_beside_each_other():

@@ -114,10 +114,17 @@ def test_norm_formula_against_a_literal_tree(layers):
     features = literal_tree(np.array(VALUES, dtype=float)[:, None], 5 + layers)
     tree = ClusterTree.start(VALUES).after(5)
     s1, s2 = (s * float(tree.scale) for s in lab.left_first(tree.energy))
-    np.testing.assert_allclose(case.left, (features**2).sum(axis=1) / (s1 + s2), rtol=1e-10)
-    right = np.array(dec_tree_norms(5, s1, s2)) / (s1 + s2) * dec_growth(5, 1) ** (layers - 1)
-    np.testing.assert_allclose(case.right[[0, 2, -1]], right)
+    first, inner, last = np.array(dec_tree_norms(5, s1, s2)) * dec_growth(5, 1) ** (layers - 1)
+    printed = np.array([first, inner, inner, inner, last])
+    np.testing.assert_allclose(case.left, (features**2).sum(axis=1) / printed, rtol=1e-10)
     assert np.abs(case.left - case.right).max() > 1e-3
+
+
+def test_a_slip_in_the_small_inner_norms_is_seen_beside_large_ends():
+    values = [i * i for i in range(20)]
+    assert np.abs(lab.norm_formula(values, 240).left - 1).max() < 1e-7
+    slip = lab.norm_formula(values, 240, sums=lambda energy: lab.left_first(energy * 2))
+    np.testing.assert_allclose(slip.left, 0.5, rtol=1e-7)
 
 
 def test_angle_formula_against_a_literal_tree():
