@@ -523,15 +523,12 @@ def who_escapes(batches: Mapping[str, torch.Tensor], depth: int) -> pd.DataFrame
     return pd.concat(frames, ignore_index=True)
 
 
-def odd_points_of_networks(
-    x: torch.Tensor, width: int, depth: int, stream: Stream
-) -> tuple[Floats, Floats]:
-    """Return the point of largest norm in layer ``depth`` of one network a batch, and its ratio.
+def odd_points_of_networks(x: torch.Tensor, width: int, depth: int, stream: Stream) -> Floats:
+    """Return the point of largest norm in layer ``depth`` of one network a batch, ``(batches,)``.
 
-    The ratio is that of its norm to the median; ``x`` is ``(batches, n, k)``, of which twenty at
-    a time are taken in float64.
+    ``x`` is ``(batches, n, k)``, of which twenty at a time are taken in float64.
 
-    >>> odd_points_of_networks(torch.eye(4)[None], 20, 3, Stream(0))[0].shape
+    >>> odd_points_of_networks(torch.eye(4)[None], 20, 3, Stream(0)).shape
     (1,)
     """
     found = []
@@ -540,9 +537,8 @@ def odd_points_of_networks(
         # Gaussian weights see the Gram matrix alone: n features of the same will do.
         root = torch.linalg.qr(part.mT).R.mT
         path = _network(width).run(root, depth, len(part), stream.child(f"batches from {i}"))
-        found.append(np.asarray(path.measure(_norms).values)[:, -1])
-    norms = np.concatenate(found)
-    return norms.argmax(axis=1), norms.max(axis=1) / np.median(norms, axis=1)
+        found.append(np.asarray(path.measure(_norms).values)[:, -1].argmax(axis=1))
+    return np.concatenate(found)
 
 
 def in_networks(x: torch.Tensor, widths: Sequence[int], depth: int, stream: Stream) -> pd.DataFrame:
@@ -558,7 +554,7 @@ def in_networks(x: torch.Tensor, widths: Sequence[int], depth: int, stream: Stre
     rules["largest norm of the negatives"] = predictors(1 - x)["largest norm"]
     frames = []
     for width in widths:
-        odd, _ = odd_points_of_networks(x, width, depth, stream.child(f"width {width}"))
+        odd = odd_points_of_networks(x, width, depth, stream.child(f"width {width}"))
         hits = {rule: odd == at.numpy() for rule, at in rules.items()}
         frames.append(pd.DataFrame({"width": width, **hits}))
     return pd.concat(frames, ignore_index=True)

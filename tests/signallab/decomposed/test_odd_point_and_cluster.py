@@ -137,6 +137,12 @@ def test_the_multiplier_against_a_derivative(n):
 
 
 def test_threshold_between_what_stays_and_what_escapes():
-    lengths = np.array([1.0, 1.1, 3.0])
+    lengths = np.array([1.0, 1.1, 3.0, 5.0])
     assert lab.threshold(12, lengths, 400) == 3.0
+    start = np.eye(12)
+    for step in range(11, 21):  # the length itself, and not its square, stands in ``lengths``
+        start[0, 0] = (step / 10) ** 2
+        if lab.shape(lab.wide(start[None], 400)[0])["norm ratio"][0] > 5.5:
+            break
+    assert lab.threshold(12, np.arange(10, 21) / 10, 400) == step / 10 < 2
     assert np.isnan(lab.threshold(4, lengths, 200))

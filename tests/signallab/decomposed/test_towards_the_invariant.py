@@ -100,6 +100,18 @@ def test_dropped_hypotheses():
     assert below.tolist() == [True] * 4 + [False]
     gains = [1 / 1.44] * 3 + [1, theory.dec_theorem_13_alpha(6)]
     assert (frame["item 4"] <= np.array(gains) * (1 + 1e-9)).all()
+    assert frame["item 4"]["R = n/(n-1)"] > 0.95  # near its gain of one, as the cluster is narrow
+    rng = STREAM.numpy("dropped")
+    wide = [spread_out(6, s, rng, 3, 1.44) for s in (0.025, 0.025, 0.5)][-1]
+    centred = from_mean(wide)
+    u, length = centred[1:], np.linalg.norm(centred[1:], axis=1)
+    cosines = np.clip(u @ u.T / np.outer(length, length), -1, 1)
+    i, j = np.triu_indices(6, 1)
+    after = (length[i] ** 2 + length[j] ** 2) / 1.44
+    after -= 2 / 1.44 * length[i] * length[j] * theory.dec_kernel(cosines)[i, j]
+    ratios = after / ((u[i] - u[j]) ** 2).sum(axis=1)
+    assert frame["item 4"]["a wide cluster"] == pytest.approx(ratios.max())
+    assert ratios.min() < 0.9 * ratios.max()
 
 
 def test_next_radius_against_drawn_layers():
