@@ -1,3 +1,9 @@
+from .cifar_resnet import (
+    CifarResNet as CifarResNet,
+)
+from .cifar_resnet import (
+    fixup_ as fixup_,
+)
 from .conv import (
     conv_net as conv_net,
 )

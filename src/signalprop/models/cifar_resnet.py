@@ -1,0 +1,158 @@
+"""ResNets of basic blocks for small images (He, Zhang, Ren and Sun 2016, 4.2), and Fixup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+__all__ = ["CifarResNet", "fixup_"]
+
+STAGES = 3  # of n blocks with two convolutions each, between a first convolution and the head
+Norm = Callable[[int], nn.Module]
+Activation = Callable[[], nn.Module]
+
+
+class CifarResNet(nn.Module):
+    """The network of ``depth = 6n + 2`` layers on images ``(N, 3, height, width)``: 20, 32, 110.
+
+    A 3 x 3 convolution, three stages of n blocks with ``width``, twice and four times as many
+    channels, the mean over pixels, a linear head. The second and the third stage halve height and
+    width. A block is ``phi(x + norm(conv(phi(norm(conv(x))))))``; where shapes change, ``x`` loses
+    every other pixel and gets channels of zeros, which has no parameters (option A of the paper).
+
+    ``norm`` makes the normalization for a number of channels, None for none; ``activation`` makes
+    phi. With ``fixup`` a block has the scalars of Zhang, Dauphin and Ma (2019): a bias before each
+    convolution and each activation, and a factor on its branch; see `fixup_` for the weights.
+
+    >>> net = CifarResNet(8, width=4)
+    >>> net(torch.rand(2, 3, 8, 8)).shape, net.features(torch.rand(2, 3, 8, 8)).shape
+    (torch.Size([2, 10]), torch.Size([2, 16]))
+    """
+
+    def __init__(
+        self,
+        depth: int = 32,
+        *,
+        width: int = 16,
+        outputs: int = 10,
+        norm: Norm | None = nn.BatchNorm2d,
+        activation: Activation = nn.ReLU,
+        fixup: bool = False,
+    ) -> None:
+        super().__init__()
+        if depth < 8 or (depth - 2) % 6:
+            raise ValueError(f"depth must be 6n + 2 with n >= 1 (8, 14, 20, ...), got {depth}")
+        if fixup and norm is not None:
+            raise ValueError("fixup takes the place of a normalization: give norm=None")
+        self.stem = nn.Sequential(_convolution(3, width, 1), _norm(norm, width), _Bias(fixup))
+        self.stem.append(activation())
+        blocks, channels = [], width
+        for stage in range(STAGES):
+            for block in range((depth - 2) // (2 * STAGES)):
+                stride = 2 if stage and not block else 1
+                wide = width * 2**stage
+                blocks.append(_Block(channels, wide, stride, norm, activation, fixup))
+                channels = wide
+        self.blocks = nn.Sequential(*blocks)
+        self.before_head = _Bias(fixup)
+        self.head = nn.Linear(channels, outputs)
+
+    def features(self, x: torch.Tensor) -> torch.Tensor:
+        """Return what the head sees, the mean over pixels ``(N, 4 width)``."""
+        result: torch.Tensor = self.before_head(self.blocks(self.stem(x)).mean((-2, -1)))
+        return result
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the outputs ``(N, outputs)``."""
+        result: torch.Tensor = self.head(self.features(x))
+        return result
+
+
+@torch.no_grad()
+def fixup_(net: CifarResNet, generator: torch.Generator | None = None) -> CifarResNet:
+    """Set the weights of Fixup: with B blocks, branches begin at zero and grow as a B-th part each.
+
+    The first convolution of a block has He's Gaussian weights, of variance 2 over fan-in, times
+    ``B^(-1/2)``: the power is ``-1/(2k - 2)`` for k convolutions a branch. The second one and the
+    head are zero, biases 0 and factors 1. Returns ``net``.
+
+    >>> net = fixup_(CifarResNet(8, width=4, norm=None, fixup=True))
+    >>> bool((net(torch.rand(2, 3, 8, 8)) == 0).all())
+    True
+    """
+    first, *others = (part for part in net.modules() if isinstance(part, nn.Conv2d))
+    _he_(first, 1.0, generator)
+    for one, second in zip(others[::2], others[1::2], strict=True):
+        _he_(one, len(net.blocks) ** -0.5, generator)
+        second.weight.zero_()
+    net.head.weight.zero_()
+    net.head.bias.zero_()
+    return net
+
+
+class _Block(nn.Module):
+    """Two convolutions beside a shortcut without parameters."""
+
+    def __init__(
+        self,
+        channels: int,
+        wide: int,
+        stride: int,
+        norm: Norm | None,
+        activation: Activation,
+        fixup: bool,
+    ) -> None:
+        super().__init__()
+        self.branch = nn.Sequential(
+            *(_Bias(fixup), _convolution(channels, wide, stride), _norm(norm, wide)),
+            *(_Bias(fixup), activation()),
+            *(_Bias(fixup), _convolution(wide, wide, 1), _norm(norm, wide)),
+            *(_Scale(fixup), _Bias(fixup)),
+        )
+        self.stride, self.extra = stride, wide - channels
+        self.activation = activation()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        shortcut = x[..., :: self.stride, :: self.stride]
+        shortcut = F.pad(shortcut, (0, 0, 0, 0, 0, self.extra))
+        result: torch.Tensor = self.activation(shortcut + self.branch(x))
+        return result
+
+
+class _Bias(nn.Module):
+    """One trainable number that is added to everything; the identity if it is not wanted."""
+
+    def __init__(self, wanted: bool) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.zeros(1)) if wanted else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.value is None else x + self.value
+
+
+class _Scale(_Bias):
+    """One trainable number that everything is multiplied by, likewise."""
+
+    def __init__(self, wanted: bool) -> None:
+        super().__init__(wanted)
+        if self.value is not None:
+            nn.init.ones_(self.value)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.value is None else x * self.value
+
+
+def _norm(norm: Norm | None, channels: int) -> nn.Module:
+    return nn.Identity() if norm is None else norm(channels)
+
+
+def _convolution(inputs: int, outputs: int, stride: int) -> nn.Conv2d:
+    return nn.Conv2d(inputs, outputs, 3, stride, padding=1, bias=False)
+
+
+def _he_(layer: nn.Conv2d, factor: float, generator: torch.Generator | None) -> None:
+    fan_in = layer.weight[0].numel()
+    layer.weight.normal_(0.0, factor * (2 / fan_in) ** 0.5, generator=generator)
