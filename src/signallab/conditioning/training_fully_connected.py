@@ -1,0 +1,187 @@
+"""Fully connected networks of COND, Figures 1, 3 and 7: how they start, and which rates they stand.
+
+Training itself is in :mod:`signallab.conditioning.image_training`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+import signalprop as sp
+from signallab.conditioning.image_training import Data, Setting, dots
+from signalprop import activations
+from signalprop._arrays import Floats
+from signalprop.limits import nngp, ntk
+from signalprop.random import Stream
+
+__all__ = [
+    "ACTIVATIONS",
+    "METHODS",
+    "builder",
+    "features",
+    "gram",
+    "largest_rate",
+    "setting",
+    "start",
+    "steps",
+]
+
+#: Below it a variance counts as zero, as in the layers of PyTorch.
+EPS = 1e-5
+#: Activations with mean 0 and variance 1, which need no normalization layer.
+ACTIVATIONS = {"NormReLU": activations.norm_relu(), "SELU": activations.selu}
+CLASSES = 10
+
+Layers = list[Callable[[torch.Tensor], torch.Tensor]]
+
+
+def _normalized(norm: type[Any], width: int, models: int) -> Layers:
+    return [norm(eps=EPS), sp.models.Affine(width, (models,)), torch.relu]
+
+
+def _alone(phi: activations.Activation, width: int, models: int) -> Layers:
+    return [phi]
+
+
+#: What follows each product of a hidden layer, by method, for a width and a number of networks.
+METHODS: Mapping[str, Callable[[int, int], Layers]] = {
+    "batch norm": partial(_normalized, sp.BatchNorm),
+    "layer norm": partial(_normalized, sp.LayerNorm),
+    **{name: partial(_alone, phi) for name, phi in ACTIVATIONS.items()},
+}
+
+
+def builder(data: Data, width: int, stream: Stream) -> Callable[[str, int, Sequence[int]], sp.MLP]:
+    """Return what makes networks of a method and a depth, one for each of the seeds.
+
+    Weights are Gaussian of variance one over the inputs, biases zero. Networks of one seed have the
+    same weights, whatever the method.
+    """
+    inputs = data.x[0].numel()
+
+    def build(method: str, depth: int, seeds: Sequence[int]) -> sp.MLP:
+        return _Flat(
+            inputs,
+            width,
+            depth,
+            CLASSES,
+            lambda _: METHODS[method](width, len(seeds)),
+            weights=sp.gaussian(),
+            bias="zero",
+            seeds=seeds,
+            stream=stream.child("weights"),
+        )
+
+    return build
+
+
+class _Flat(sp.MLP):
+    """A perceptron that takes images."""
+
+    def features(self, x: torch.Tensor) -> torch.Tensor:
+        return super().features(x.flatten(-3))
+
+
+def features(net: sp.MLP, x: torch.Tensor) -> torch.Tensor:
+    """Return the last hidden representation ``(models, n, width)`` of images."""
+    return net.features(x)
+
+
+def setting(data: Data, width: int, stream: Stream, **how: Any) -> Setting:
+    """Return how networks of ``width`` learn ``data``; ``how`` are other fields of a `Setting`."""
+    return Setting(data, builder(data, width, stream), features, stream, **how)
+
+
+def gram(images: torch.Tensor) -> Floats:
+    """Return the cosines ``(n, n)`` between images ``(n, ...)``, in float64.
+
+    >>> gram(torch.eye(2)).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    unit = torch.nn.functional.normalize(images.flatten(1).double(), dim=1)
+    product: Floats = (unit @ unit.mT).numpy()
+    np.fill_diagonal(product, 1.0)
+    return product
+
+
+def start(images: torch.Tensor, width: int, depths: Sequence[int], stream: Stream) -> pd.DataFrame:
+    """Return method, depth and the mean dot product of the images before training.
+
+    "dot product" is that of one random network of ``width``, sampled in law without its matrices.
+    "infinite width" is what the kernel map makes of the cosines between the images, for activations
+    that need no normalization layer (NaN for the others); images of other lengths are scaled to
+    one. At depth 0 both are those of the images.
+    """
+    cosines = gram(images)
+    rows = []
+    for method, layers_of in METHODS.items():
+        layers = [f for f in layers_of(width, 1) if not isinstance(f, sp.models.Affine)]
+        path = sp.Chain(width, layers=layers).run(
+            images.flatten(1).double(),
+            max(depths),
+            seed=stream.child("start"),
+            engine="reduced",
+        )
+        measured = path.measure(dots).values[0]
+        for depth in depths:
+            limit = np.nan
+            if method in ACTIVATIONS:
+                limit = _off_diagonal(np.asarray(nngp(cosines, ACTIVATIONS[method], depth)))
+            rows.append((method, depth, float(measured[depth]), limit))
+    return pd.DataFrame(rows, columns=["method", "depth", "dot product", "infinite width"])
+
+
+def largest_rate(activation: str, depth: int, width: int, cosines: Floats) -> float:
+    """Return the rate beyond which gradient descent on n images is unstable at its start.
+
+    A wide network begins to move as its tangent kernel says. With weights of variance one over the
+    width m, the kernel is m times that of COND's parameterization (in the first layer as many times
+    as it has inputs, which is left aside here). While all classes are equally likely the second
+    derivatives of the cross-entropy are 1/10 at most, so that the largest curvature is
+    ``m lambda_max / (10 n)``, and descent is stable below 2 over it.
+
+    >>> rates = [largest_rate("SELU", 4, width, np.eye(3)) for width in (100, 200)]
+    >>> round(rates[0] / rates[1], 12)
+    2.0
+    """
+    kernel = np.asarray(ntk(cosines, ACTIVATIONS[activation], depth))
+    top = float(np.linalg.eigvalsh(kernel)[-1]) / len(cosines)
+    return 2 * CLASSES / (width * top)
+
+
+def steps(
+    data: Data,
+    activation: str,
+    depth: int,
+    widths: Sequence[int],
+    multiples: Sequence[float],
+    count: int,
+    stream: Stream,
+) -> pd.DataFrame:
+    """Descend on all images of ``data`` for ``count`` steps, at multiples of :func:`largest_rate`.
+
+    Returns width, multiple, rate and the loss before and after; it is NaN where descent diverged.
+    """
+    frames = []
+    for width in widths:
+        edge = largest_rate(activation, depth, width, gram(data.x))
+        rates = [multiple * edge for multiple in multiples]
+        net = builder(data, width, stream)(activation, depth, [0] * len(rates))
+        group = sp.training.Group(f"width {width}", net, [0] * len(rates), rates)
+        recipe = sp.training.Recipe(count, len(data.x), record_every=count)
+        history = sp.training.train([group], data.x, data.labels, recipe, seed=stream)[group.name]
+        before, after = history.values["loss"][[0, -1]]
+        columns = {"width": width, "multiple": multiples, "rate": rates}
+        frames.append(pd.DataFrame({**columns, "before": before, "after": after}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _off_diagonal(matrix: Floats) -> float:
+    n = len(matrix)
+    return float((matrix.sum() - np.trace(matrix)) / (n * (n - 1)))

@@ -1,0 +1,99 @@
+"""Networks of the figures by hand; where they start; the largest rate against real curvatures."""
+
+import numpy as np
+import pytest
+import torch
+
+import signalprop as sp
+from signallab.conditioning import image_training as training
+from signallab.conditioning import training_fully_connected as lab
+from signalprop.random import Stream
+
+X = torch.randn(12, 3, 2, 2, generator=Stream(0).torch())
+DATA = training.Data(X, torch.arange(12) % 10, X, torch.arange(12) % 10)
+
+
+@pytest.mark.parametrize("method", list(lab.METHODS))
+def test_networks_are_those_of_the_methods(method):
+    net = lab.builder(DATA, 6, Stream(1))(method, 2, [0, 3])
+    weights = [p.detach()[1].numpy() for n, p in net.named_parameters() if "weight" in n]
+    assert [w.shape for w in weights] == [(6, 12), (6, 6), (10, 6)]
+    h = X.flatten(1).numpy()
+    for w in weights[:-1]:
+        h = h @ w.T
+        if method.endswith("norm"):
+            axis = 0 if method == "batch norm" else 1
+            spread = np.sqrt(h.var(axis, keepdims=True) + 1e-5)
+            h = np.maximum((h - h.mean(axis, keepdims=True)) / spread, 0)
+        elif method == "NormReLU":
+            h = 1.05 * (np.maximum(h + 1.5975, 0) - 1.6209)
+        else:
+            h = torch.selu(torch.tensor(h)).numpy()
+    np.testing.assert_allclose(net.features(X)[1].detach().numpy(), h, atol=2e-3)
+    np.testing.assert_allclose(net(X)[1].detach().numpy(), h @ weights[-1].T, atol=5e-3)
+
+
+def test_methods_share_their_weights():
+    one, other = (lab.builder(DATA, 6, Stream(1))(m, 2, [0]) for m in ("SELU", "layer norm"))
+    assert torch.equal(one.head.weight, other.head.weight)
+
+
+def test_networks_start_where_drawn_matrices_lead():
+    found = lab.start(X, 400, [0, 3], Stream(2)).set_index(["method", "depth"])
+    rng, h = np.random.default_rng(0), X.flatten(1).double().numpy()
+    pairs = np.triu_indices(12, 1)
+
+    def mean(h):
+        u = h / np.linalg.norm(h, axis=1, keepdims=True)
+        return (u @ u.T)[pairs].mean()
+
+    for method in lab.METHODS:
+        assert found.loc[(method, 0), "dot product"] == pytest.approx(mean(h))
+    ends = []
+    for _ in range(20):
+        z = h
+        for _ in range(3):
+            z = z @ rng.normal(size=(400, z.shape[1])).T / np.sqrt(z.shape[1])
+            z = np.maximum((z - z.mean(0)) / z.std(0), 0)
+        ends.append(mean(z))
+    measured = found.loc[("batch norm", 3), "dot product"]
+    assert measured == pytest.approx(np.mean(ends), abs=6 * np.std(ends))
+    assert np.isnan(found.loc[("batch norm", 3), "infinite width"])
+
+
+def test_infinite_width_is_the_kernel_map_layer_by_layer():
+    found = lab.start(X, 50, [2], Stream(2)).set_index("method")
+    pairs = np.triu_indices(12, 1)
+    once = sp.KernelMap(sp.activations.norm_relu())
+    expected = np.asarray(once(once(lab.gram(X)[pairs]))).mean()
+    assert found.loc["NormReLU", "infinite width"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_largest_rate_is_two_over_the_curvature_of_a_wide_network():
+    """With a head that starts at zero all classes are equally likely, and curvature is the
+    kernel's."""
+    width, depth, n = 256, 2, 6
+    images = torch.randn(n, 3, 4, 4, generator=Stream(3).torch()).double()
+    images *= (48 / images.square().sum((1, 2, 3), keepdim=True)).sqrt()
+    gradients = []
+    net = sp.MLP(48, width, depth, 1, [sp.activations.selu], weights=sp.gaussian(), bias="none",
+                 dtype=torch.float64)  # fmt: skip
+    parts = [p for name, p in net.named_parameters() if not name.startswith("hidden.0")]
+    for x in images.flatten(1):
+        each = torch.autograd.grad(net(x[None])[0, 0], parts)
+        gradients.append(torch.cat([g.flatten() for g in each]))
+    kernel = (torch.stack(gradients) @ torch.stack(gradients).T).numpy()
+    top = np.linalg.eigvalsh(kernel)[-1] / n / 10
+    # The first layer is one of three and is left out of the finite network.
+    assert lab.largest_rate("SELU", depth, width, lab.gram(images)) == pytest.approx(
+        2 / top, rel=0.6
+    )
+    assert lab.largest_rate("SELU", depth, width, lab.gram(images)) < 2 / top
+
+
+def test_steps_descend_below_the_rate_and_not_far_above():
+    found = lab.steps(DATA, "NormReLU", 8, [32], [0.25, 16.0], 10, Stream(4))
+    below, above = found["after"]
+    assert below < found["before"][0]
+    assert not above < found["before"][1]
+    assert found["rate"][1] == pytest.approx(64 * found["rate"][0])
