@@ -22,12 +22,15 @@ from signallab.rank.rank_two import rank_one
 from signalprop.random import Stream
 
 __all__ = [
+    "READINGS",
     "STARTS",
     "above_vanilla",
+    "at_level",
     "decided_alike",
     "eigenvalue_paths",
     "exact_rank",
     "gap_closes",
+    "layer_of_rank_one",
     "layer_of_rank_two",
     "numerical_ranks",
     "second_value_paths",
@@ -38,6 +41,10 @@ __all__ = [
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 THRESHOLD = 1e-9  # of the document, relative to the largest singular value
+
+#: The largest eigenvalue by layer, low and high: read from the image that the authors stored with a
+#: later version of Figure 3 (one run, Gaussian weights), to about 30 % on its logarithmic axis.
+READINGS = {10: (25.0, 25.0), 20: (11.0, 15.0), 40: (11.0, 15.0), 100: (11.0, 15.0)}
 NETWORKS: dict[str, Any] = {
     "batch norm": sp.BatchNorm(center=False),
     "none": sp.FrobeniusNorm(),  # keeps the chain finite, and changes no direction
@@ -86,6 +93,45 @@ def above_vanilla(found: pd.DataFrame, gamma: str, first: int, *, times: float =
     sides = part.pivot(index=["run", "layer"], columns="normalization", values="rank")
     left, right = sides["none"].to_numpy(float) + 1, times * sides["batch norm"].to_numpy(float)
     return Case(left, right, words=gamma)
+
+
+def at_level(
+    found: pd.DataFrame,
+    first: int,
+    run: int,
+    *,
+    level: float = 9.5,
+    normalization: str = "batch norm",
+) -> Case:
+    """Figure 1's level, 9 to 10 read to 0.3: how far a run is off 9.5, and 0.8.
+
+    Of the run without skip connection counts the mean numerical rank from layer ``first`` on.
+
+    >>> columns = {"gamma": "no skip connection", "normalization": "batch norm", "run": 0}
+    >>> found = pd.DataFrame({**columns, "layer": [0, 1, 2], "rank": [32.0, 9.0, 10.0]})
+    >>> at_level(found, 1, 0).left, at_level(found, 1, 0, level=10.5).left
+    (0.0, 1.0)
+    """
+    chain = (found["gamma"] == _step(None)) & (found["normalization"] == normalization)
+    part = found[chain & (found["layer"] >= first) & (found["run"] == run)]
+    words = f"no skip connection, {normalization}, run {run}, from layer {first}"
+    return Case(abs(float(part["rank"].mean()) - level), 0.8, words=words)
+
+
+def layer_of_rank_one(found: pd.DataFrame) -> pd.DataFrame:
+    """Return ``gamma, first layer``: where the rank without normalization is first one.
+
+    Of the layers recorded, in the mean over the runs.
+
+    >>> columns = {"gamma": "gamma 1", "normalization": "none", "run": [0, 0, 1, 1]}
+    >>> found = pd.DataFrame({**columns, "layer": [1, 2, 1, 2], "rank": [1, 1, 2, 1]})
+    >>> layer_of_rank_one(found)["first layer"].tolist()
+    [1.5]
+    """
+    seen = found[(found["normalization"] == "none") & (found["rank"] == 1)]
+    first = seen.groupby(["gamma", "run"], sort=False)["layer"].min()
+    mean = first.groupby("gamma", sort=False).mean()
+    return mean.reset_index().rename(columns={"layer": "first layer"})
 
 
 def exact_rank(
@@ -224,13 +270,15 @@ def gap_closes(
     runs: int,
     stream: Stream,
     *,
+    to: int = 2,
     normalization: str = "batch norm",
     by: float = 100.0,
 ) -> Case:
-    """``log(lambda_1 / lambda_2)`` at ``layer`` of each run, and ``log(least at layer 0 / by)``."""
+    """``log(lambda_1 / lambda_to)`` at ``layer`` of each run; ``log(least at layer 0 / by)``."""
     values = eigenvalue_paths(start, width, depth, runs, stream, normalization=normalization)
-    gap = np.log(values[..., 0] / values[..., 1])
-    return Case(gap[:, layer], float(gap[:, 0].min() - np.log(by)), words=f"{start}, layer {layer}")
+    gap = np.log(values[..., 0] / values[..., to - 1])
+    words = f"{start}, eigenvalues 1 and {to}, layer {layer}"
+    return Case(gap[:, layer], float(gap[:, 0].min() - np.log(by)), words=words)
 
 
 def smallest_eigenvalue(

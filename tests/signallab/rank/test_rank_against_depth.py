@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import signalprop as sp
 from signallab.rank import rank_against_depth as lab
@@ -46,6 +47,33 @@ def test_rounding_makes_rank_later_with_more_digits():
     start = found[found["layer"] == 1].set_index("digits")["second over first singular value"]
     assert 1e-20 < start[16] < 1e-14
     assert 1e-36 < start[32] < 1e-30
+
+
+def test_layer_of_rank_one_by_hand():
+    columns = {"gamma": ["a"] * 4 + ["b"] * 3, "run": [0, 0, 1, 1, 0, 0, 0]}
+    normalization = ["none"] * 5 + ["batch norm", "none"]
+    ranks = {"layer": [1, 2, 1, 2, 1, 1, 3], "rank": [2, 1, 1, 1, 2, 1, 1]}
+    found = lab.layer_of_rank_one(
+        pd.DataFrame({**columns, "normalization": normalization, **ranks})
+    )
+    assert found["gamma"].tolist() == ["a", "b"]
+    assert found["first layer"].tolist() == [1.5, 3.0]
+
+
+def test_the_level_is_that_of_late_layers_without_skip_connection():
+    rows = [
+        ("no skip connection", "batch norm", 0, 5, 30.0),
+        ("no skip connection", "batch norm", 0, 10, 9.0),
+        ("no skip connection", "batch norm", 0, 20, 11.0),
+        ("no skip connection", "batch norm", 1, 10, 8.0),
+        ("no skip connection", "none", 1, 10, 1.0),
+        ("gamma 1", "batch norm", 1, 10, 20.0),
+    ]
+    found = pd.DataFrame(rows, columns=["gamma", "normalization", "run", "layer", "rank"])
+    case = lab.at_level(found, 10, 0)
+    assert (case.left, case.right) == (0.5, pytest.approx(0.5 + 0.3))
+    assert lab.at_level(found, 10, 1).left == 1.5
+    assert lab.at_level(found, 10, 1, normalization="none").left == 8.5
 
 
 def test_first_layer_above():
@@ -100,6 +128,8 @@ def test_cases_of_the_eigenvalues():
     np.testing.assert_allclose(least.left, values[:, -1, -1])
     plain = lab.gap_closes(*args, 20, 3, Stream(6), normalization="none")
     assert plain.left.mean() > gap.left.mean()
+    third = lab.gap_closes(*args, 20, 3, Stream(6), to=3)
+    np.testing.assert_allclose(np.exp(third.left), values[:, 20, 0] / values[:, 20, 2])
 
 
 def test_starts_are_nearly_of_rank_one():
@@ -108,3 +138,14 @@ def test_starts_are_nearly_of_rank_one():
         assert x.shape == (2, 7, 5)
         cosines = sp.metrics.cosine_similarity(x.swapaxes(-1, -2))
         assert cosines.min() > 0.999
+
+
+def test_numerical_ranks_count_down_to_the_threshold_of_the_document():
+    found = lab.numerical_ranks(4, [None], 80, 5, 1, Stream(9))
+    net = sp.Chain(4, sp.uniform(), [sp.FrobeniusNorm()])
+    path = net.run(sp.inputs.gaussian_samples(4), 80, 1, Stream(9).child("ranks"))
+    values = path.measure(torch.linalg.svdvals, 5).values[0]
+    counts, coarser = ((values > t * values[:, :1]).sum(axis=1) for t in (1e-9, 1e-6))
+    plain = found.loc[found["normalization"] == "none", "rank"]
+    np.testing.assert_array_equal(plain, counts)
+    assert (counts != coarser).any()
