@@ -36,6 +36,7 @@ __all__ = [
     "expected_rows",
     "failing",
     "flipped",
+    "geometric_rate",
     "growth_of_certified",
     "impossible",
     "independence",
@@ -295,11 +296,16 @@ def expected_rows(
     """
     z = x - x.mean(axis=0) if centred else x
     asked = z if mended else x
-    cross = asked[:, :1] * asked[:, 1] - asked[:, 1:] * asked[:, 0]
-    apart = np.count_nonzero(np.abs(cross) > 1e-12) == len(x) * (len(x) - 1)
     gamma = _gamma(z if gamma_of_centred else x)
     left = float(failing(z, rows)[:rows].sum())
-    return Case(left, float(bound(len(x), gamma)), {"no two columns collinear": bool(apart)}, words)
+    return Case(left, float(bound(len(x), gamma)), _apart(asked), words)
+
+
+def _apart(x: Floats) -> dict[str, bool]:
+    """The hypothesis of Theorem 3 for points ``(n, 2)``; a zero point is collinear with any."""
+    cross = x[:, :1] * x[:, 1] - x[:, 1:] * x[:, 0]
+    pairs = len(x) * (len(x) - 1)
+    return {"no two columns collinear": bool((np.abs(cross) > 1e-12).sum() == pairs)}
 
 
 def sharper_bound(batch: float, gamma: float, first: float = 2.0, share: float = 0.5) -> float:
@@ -416,18 +422,33 @@ def weaker_tail(alpha: float, gamma: float, log_factor: float = 1.0) -> Case:
     return Case(float(weaker), float(exponent), words=f"alpha {alpha:g}, gamma {gamma:g}")
 
 
-def decay(x: Floats, rows: int, rate: Callable[[float], float]) -> Case:
+def geometric_rate(gamma: float, factor: float = 1.0) -> float:
+    """Return ``-log(1 - factor gamma)``, by which the tail of a geometric waiting time falls.
+
+    What ``factor`` makes of gamma is cut at 0.9.
+
+    >>> round(geometric_rate(0.5), 6), round(geometric_rate(0.5, factor=5), 6)
+    (0.693147, 2.302585)
+    """
+    return float(-np.log1p(-min(factor * gamma, 0.9)))
+
+
+def decay(
+    x: Floats, rows: int, rate: Callable[[float], float] = geometric_rate, *, apart: bool = False
+) -> Case:
     """DEC Theorem 3, the reading: ``P(y > d)`` falls by ``rate(gamma)`` or more a neuron.
 
-    Rate and the fall of ``-log P(y > d)`` over the second half of ``rows`` neurons.
+    Rate and the fall of ``-log P(y > d)`` over the second half of ``rows`` neurons. ``apart`` asks
+    that no two columns be collinear, as the theorem does and its reading does not.
 
-    >>> case = decay(np.array([[1.0, 0.0]]), 20, lambda gamma: -np.log1p(-gamma))
+    >>> case = decay(np.array([[1.0, 0.0]]), 20)
     >>> bool(np.allclose(case.left, case.right))
     True
     """
     fall = -np.diff(np.log(failing(x, rows)[rows // 2 :]))
     gamma = _gamma(x)
-    return Case(np.full(len(fall), rate(gamma)), fall, words=f"n = {len(x)}, gamma = {gamma:.3g}")
+    words = f"n = {len(x)}, gamma = {gamma:.3g}"
+    return Case(np.full(len(fall), rate(gamma)), fall, _apart(x) if apart else {}, words)
 
 
 def flipped(

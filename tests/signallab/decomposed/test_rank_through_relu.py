@@ -42,6 +42,13 @@ def test_most_classes_are_reached_in_the_plane_and_bound_gamma():
     assert lab.most_classes(4, 3) == 14
 
 
+@pytest.mark.parametrize(("n", "k"), [(4, 3), (5, 3), (6, 3), (5, 4), (3, 5)])
+def test_generic_points_have_the_most_classes(n, k):
+    x = STREAM.numpy("generic").normal(size=(n, k))
+    signs = STREAM.numpy("rows of signs").normal(size=(60_000, k)) @ x.T > 0
+    assert len(np.unique(signs, axis=0)) == lab.most_classes(n, k)
+
+
 @pytest.mark.parametrize("x", [X, lab.circle(3), lab.bundle(0.05)], ids=["X", "circle", "bundle"])
 def test_the_law_of_the_waiting_time_against_simulation(x):
     runs = 4000
@@ -146,6 +153,15 @@ def test_the_tail_uses_the_whole_part():
 def test_decay_of_a_bundle_is_that_of_its_four_classes():
     case = lab.decay(lab.bundle(0.05), 300, lambda gamma: -np.log1p(-4 * gamma))
     np.testing.assert_allclose(case.left, case.right, rtol=1e-9)
+    assert all(lab.decay(lab.bundle(0.05), 4, abs, apart=True).hypotheses.values())
+
+
+@pytest.mark.parametrize("last", [(0, 2), (0, 0), (0, -1)])
+def test_failure_need_not_fall_if_columns_are_collinear(last):
+    case = lab.decay(np.array([(1, 0), (0, 1), last], dtype=float), 20, abs, apart=True)
+    assert not any(case.hypotheses.values())
+    np.testing.assert_allclose(case.left, 0.25)
+    np.testing.assert_allclose(case.right, np.log(2) if last == (0, -1) else 0, atol=5e-3)
 
 
 def test_flipped_by_hand():
