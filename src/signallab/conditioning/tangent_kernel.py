@@ -38,6 +38,7 @@ __all__ = [
     "random_maps",
     "relative",
     "tangent",
+    "wide_enough",
 ]
 
 #: Activations whose dual has a finite slope at 1; that of the step is infinite.
@@ -160,6 +161,27 @@ def errors(found: pd.DataFrame, rho: float, *, shift: int = 1) -> pd.DataFrame:
     }
     places = zip(found["activation"], found["layer"], strict=True)
     return found.assign(error=np.abs(found["kernel"] - [limit[place] for place in places]))
+
+
+def wide_enough(found: pd.DataFrame, rho: float, share: float) -> pd.DataFrame:
+    """Return the mean error of the widest networks over the limit, and the width for ``share``.
+
+    The width at which the mean error is a ``share`` of the limit, if errors go on falling with the
+    square root of the width.
+
+    >>> rows = pd.DataFrame({"activation": ["second Hermite"], "layer": 1, "width": 100})
+    >>> wide_enough(rows.assign(kernel=0.9), 0.5, 0.01).iloc[0, 3:].round(6).tolist()    # of 0.75
+    [0.2, 40000.0]
+    """
+    rows = []
+    for (name, depth), part in errors(found, rho).groupby(["activation", "layer"], sort=False):
+        widest = int(part["width"].max())
+        limit = float(equation_7(str(name), rho, int(depth)).left)
+        off = float(part.loc[part["width"] == widest, "error"].mean()) / abs(limit)
+        needed = widest * (off / share) ** 2
+        row = {"activation": name, "layers": depth, "width": widest, "mean error": off}
+        rows.append(row | {f"width for {share:.0%}": needed})
+    return pd.DataFrame(rows)
 
 
 def random_maps(count: int, largest: int, stream: Stream) -> dict[str, sp.KernelMap]:

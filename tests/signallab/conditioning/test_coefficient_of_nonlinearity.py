@@ -123,6 +123,7 @@ def test_norm_relu(c):
 
 def test_norm_relu_numbers():
     case = lab.norm_relu_numbers(-1.5975)
+    np.testing.assert_allclose(case.right, [0.005, 0.00005, 0.00005])  # half of the last digit
     np.testing.assert_allclose(case.where["values"], [1.050001, 0.055077, 0.015599], atol=1e-6)
     assert (case.left <= case.right).all()
     assert not (lab.norm_relu_numbers(-1.6).left <= case.right).all()

@@ -52,6 +52,16 @@ def test_errors():
     np.testing.assert_allclose(lab.errors(rows, 0.5, shift=0)["error"], [0.5, 0.0], atol=1e-12)
 
 
+def test_wide_enough():
+    limit = float(lab.equation_7("tanh", 0.4, 2).left)
+    kernels = [5 * limit, 1.1 * limit, 0.7 * limit]  # the first at a smaller width
+    rows = pd.DataFrame({"activation": "tanh", "layer": 2, "width": [8, 64, 64], "kernel": kernels})
+    (row,) = lab.wide_enough(rows, 0.4, 0.05).to_dict("records")
+    assert row["width"] == 64
+    assert row["mean error"] == pytest.approx(0.2)
+    assert row["width for 5%"] == pytest.approx(64 * 16)
+
+
 def test_random_maps():
     maps = lab.random_maps(4, 6, sp.Stream(0))
     assert maps["random series"](0.5).shape == (4,)
