@@ -27,6 +27,7 @@ __all__ = [
     "chains",
     "fits",
     "frobenius",
+    "levels",
     "local_exponents",
     "many_singular_values",
     "rank_bound",
@@ -36,9 +37,16 @@ __all__ = [
     "whitened",
 ]
 
-#: log2 of the average soft rank without skip connection, by width: read from the images that the
-#: authors stored with a later version of the document, to 0.04. Weights there are Gaussian.
-READINGS = {8: 1.50, 16: 2.20, 32: 2.82, 64: 3.46, 128: 4.07, 256: 4.65}
+_NO_SKIP = {8: 1.50, 16: 2.20, 32: 2.82, 64: 3.46, 128: 4.07, 256: 4.65}
+
+#: log2 of the average soft rank, by strength of the branch and width: read from the images that the
+#: authors stored with a later version of the document, to 0.04. Weights there are Gaussian. The
+#: curve of strength 1 lies on that without skip connection.
+READINGS: Mapping[float, Mapping[int, float]] = {
+    0.01: {8: 1.70, 16: 2.28, 32: 2.89, 64: 3.48, 128: 4.08, 256: 4.66},
+    1.0: _NO_SKIP,
+    1e9: _NO_SKIP,
+}
 
 #: Laws of growth that a quantity may follow, up to a factor.
 LAWS: Mapping[str, Callable[[Any], Any]] = {
@@ -46,6 +54,7 @@ LAWS: Mapping[str, Callable[[Any], Any]] = {
     "sqrt d": lambda d: d**0.5,
     "d^0.6": lambda d: d**0.6,
     "sqrt(d log d)": lambda d: np.sqrt(d * np.log(d)),
+    "d": lambda d: d,
     "log d": lambda d: np.log(d),
 }
 
@@ -152,6 +161,21 @@ def by_width(frame: pd.DataFrame, gamma: float, quantity: str) -> pd.DataFrame:
     """
     part = frame[frame["gamma"] == gamma]
     return pd.DataFrame({width: rows[quantity].to_numpy() for width, rows in part.groupby("width")})
+
+
+def levels(frame: pd.DataFrame, quantity: str, pairs: Sequence[tuple[float, int]]) -> Floats:
+    """Return numbers whose mean is log2 of a quantity's mean, a row a stretch, a column a pair.
+
+    Pairs of gamma and width. To first order in the errors, as in :func:`slopes`.
+
+    >>> rows = pd.DataFrame({"gamma": 1.0, "width": [4, 4, 8, 8], "r": [1.0, 1.0, 2.0, 6.0]})
+    >>> levels(rows, "r", [(1.0, 4), (1.0, 8)]).mean(axis=0)
+    array([0., 2.])
+    """
+    values = np.column_stack([at(frame, *pair)[quantity].to_numpy() for pair in pairs])
+    means = values.mean(axis=0)
+    result: Floats = np.log2(means) + (values / means - 1) / np.log(2)
+    return result
 
 
 def slopes(frame: pd.DataFrame, gamma: float, quantity: str) -> Floats:

@@ -30,6 +30,7 @@ def test_bounds_by_hand():
         (lab.rank_bound, "r"),
         (lab.rank_bound, "cube"),
         (lab.soft_bound, "soft rank"),
+        (lab.soft_bound, "r"),
         (lab.frobenius, "squared norm"),
         (lab.frobenius, "diagonal term"),
         (lab.many_singular_values, "soft rank"),
@@ -53,6 +54,9 @@ def test_balance_by_hand():
     assert rows["drift / d^2"][0] == pytest.approx(2 - 2 * 64 / 256 - 8 * 100 / 256)
     assert rows["γ²d"][0] == 16
     assert lab.balance(made_up(gamma=1e9))["γ²d"][0] == "∞"
+    # two stretches whose drifts differ by 4/256: half of that is the error of their mean
+    spread = lab.balance(made_up(**{"squared norm": [64.0, 66.0]}))
+    assert spread["standard error"][0] == pytest.approx(2 / 256)
 
 
 def power_law(power, noise=0.01):
@@ -67,6 +71,15 @@ def test_slopes():
     frame.loc[(frame["width"] == 64) & (frame.index % 3 == 2), "r"] *= 1.01
     assert lab.slopes(frame, 1.0, "r")[2] > numbers[2]
     np.testing.assert_allclose(lab.local_exponents(power_law(0.7), 1.0, "r"), 0.7)
+
+
+def test_levels():
+    """The error is that of the logarithm of the mean, to first order: 1/3 of 1.5 over log 2."""
+    frame = pd.concat([made_up(width=4), made_up(width=8, gamma=0.5)])
+    frame["r"] = [2.0, 2.0, 1.0, 2.0]
+    numbers = lab.levels(frame, "r", [(0.5, 8), (1.0, 4)])
+    np.testing.assert_allclose(numbers.mean(axis=0), [np.log2(1.5), 1])
+    np.testing.assert_allclose(np.diff(numbers, axis=0)[0], [1 / 1.5 / np.log(2), 0])
 
 
 def test_fits_find_the_law():
@@ -98,7 +111,7 @@ def test_chains_and_their_parts():
 
 
 def test_whitening_keeps_all_directions_there_are():
-    assert set(lab.whitened(5, 8, Stream(0)).left) == {5}
+    assert set(lab.whitened(5, 14, Stream(0)).left) == {5}  # 14 for 5 would lower M to 5/14
     assert set(lab.whitened(5, 3, Stream(0)).left) == {3}
 
 
