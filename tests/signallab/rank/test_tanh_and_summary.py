@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import signalprop as sp
 from signallab.rank import tanh_and_summary as lab
@@ -80,3 +81,21 @@ def test_without_batch_norm():
     tanh = lab.collapsed(frame, "tanh", "no skip connection", "1.0", measure="ratio")
     assert tanh.left.mean() > 1.2
     assert (frame["soft rank"] <= frame["numerical rank"]).all()
+
+
+def test_the_first_quarter_of_the_layers_is_left_out():
+    found = lab.scaling(["tanh"], [None], [5], 40, 2, Stream(6))
+    net = sp.Chain(5, sp.uniform(), [sp.BatchNorm(center=False)], [torch.tanh])
+    path = net.run(sp.inputs.gaussian_samples(5), 40, 2, Stream(6).child("scaling", "tanh", 5))
+    values = path.measure(sp.rank_ratio).values
+    np.testing.assert_allclose(found["ratio"], values[:, 11:].mean(axis=1), rtol=1e-12)
+
+
+def test_the_numerical_rank_counts_down_to_the_threshold_of_the_document():
+    found = lab.without_batch_norm(4, ["linear"], [None], [1.0], 75, 3, Stream(7))
+    net = sp.Chain(4, sp.uniform(1.0), [sp.FrobeniusNorm()])
+    last = net.run(sp.inputs.gaussian_samples(4), 75, 3, Stream(7).child("plain", "1.0")).final()
+    values = torch.linalg.svdvals(last).numpy()
+    counts, coarser = ((values > t * values[:, :1]).sum(axis=1) for t in (1e-9, 1e-4))
+    np.testing.assert_array_equal(found["numerical rank"], counts)
+    assert (counts != coarser).any()
