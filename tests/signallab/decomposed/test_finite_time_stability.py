@@ -264,3 +264,20 @@ def test_gaps():
     assert lab.second_gap(row, place=1) == 1
     assert lab.inner_gap(row) == 2
     assert lab.inner_gap(row, drop=0) == 1
+
+
+def test_the_layer_that_theorem_10_is_asked_at():
+    """Stable from layer 5 on: a bound of 4 comes too early, one just above is rounded up."""
+    values = (0, 1000, 1001, 1002)
+    assert lab.stable_from(values) == 5
+    for bound, clusters in ((4, 4), (4.01, 3), (5, 3)):
+        assert lab.theorem_10(values, lambda n, ratio, at=bound: at).left == clusters
+
+
+def test_the_chain_35_may_begin_at_the_second_layer():
+    second = [p for p in KEPT if p["signs"][:2] == (1, -1) and p["signs"].count(-1) == 2]
+    assert second
+    for point in second:
+        case = lab.equation_35f(**point, from_layer_1=True)
+        assert case.hypotheses["t_1 is at least 2"]
+        assert case.left < case.right

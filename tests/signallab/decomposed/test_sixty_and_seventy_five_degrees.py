@@ -96,3 +96,14 @@ def test_networks_near_their_limits():
     for norm, limit in ((MEAN, lab.limit_with(60)), (RMS, lab.limit_without())):
         (h,) = lab.states(norm, x, 800, [25], STREAM)
         assert np.abs(lab.medians(h) - limit).max() < 4
+
+
+def test_a_neuron_that_is_active_for_just_the_share_is_deleted():
+    h = 0.1 + STREAM.numpy("limit").random(size=(2, 1, 10, 3))
+    h[0, 0, 0, 0] = 0  # active for 0.9 of the inputs
+    h[:, 0, :5, 1] = h[:, 0, 5:, 2] = h[1, 0, ::2, 0] = 0
+    without, recentred = h
+    rest = without * [0, 1, 1]
+    parts = [lab.mean_cosine(x) for x in (rest, recentred, without)]
+    expected = (parts[0] - parts[1]) / (parts[2] - parts[1])
+    np.testing.assert_allclose(lab.kept_gap(without, recentred, share=0.9), expected)
