@@ -7,6 +7,7 @@ from the left, recentring by a projection from the right; Theorem 4.3 knows the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
     "layer_gains",
     "shares",
     "trained",
+    "with_epsilon",
 ]
 
 Layer = Callable[[Any], Any]
@@ -192,6 +194,26 @@ def gains_with_offset(
             frame = pd.DataFrame({"draw": range(draws), **columns})
             frames.append(frame.assign(layer=name, offset=offset))
     return pd.concat(frames, ignore_index=True)
+
+
+def with_epsilon(x: Floats, sizes: Sequence[float], eps: float) -> pd.DataFrame:
+    """Return what RMS normalization gains that divides by ``sqrt(mean square + eps)``, one row a
+    size.
+
+    The samples ``x`` ``(draws, n, d)`` are multiplied by the size. The least gain over the draws
+    stands alone, and over the printed one, which does not depend on the size.
+
+    >>> found = with_epsilon(np.diag([1.0, 3.0])[None], [100.0, 0.01], eps=1.0)
+    >>> found["over the printed one"].round(3).tolist()  # 4/3 without eps, 4/5 without a gain
+    [1.333, 0.8]
+    """
+    rows = []
+    for size in sizes:
+        case = bound(size * x, "", partial(layers.rms_norm, eps=eps))
+        gain = case.right / sp.isometry(x)  # type: ignore[arg-type]
+        over = case.right / case.left
+        rows.append({"size": size, "least gain": gain.min(), "over the printed one": over.min()})
+    return pd.DataFrame(rows)
 
 
 @torch.no_grad()

@@ -30,6 +30,7 @@ __all__ = [
     "excess",
     "finite_chain",
     "from_input",
+    "from_single_states",
     "gaussian_rows",
     "invariant",
     "limiting_distance",
@@ -37,6 +38,7 @@ __all__ = [
     "omitted_constant",
     "one_layer",
     "one_step",
+    "two_groups",
 ]
 
 SURROGATE = ([0.0], [1.0])  # two samples: mean sign 0, that is, covariance G*
@@ -202,13 +204,47 @@ def finite_chain(
     p, nu = np.asarray(transition, float), np.asarray(law, float)
     pi = theory.stationary_law(p)
     alpha = faster * (1 - theory.dobrushin_coefficient(p))
-
-    def apart(a: Floats, b: Floats) -> float:
-        return float(np.abs(a - b).sum() / 2)
-
     if which == "3.7":
-        return Case(apart(nu @ p, pi), (1 - alpha) * apart(nu, pi), words=words)
-    return Case(alpha * apart(nu, pi), apart(nu @ p, nu), words=words)
+        return Case(_apart(nu @ p, pi), (1 - alpha) * _apart(nu, pi), words=words)
+    return Case(alpha * _apart(nu, pi), _apart(nu @ p, nu), words=words)
+
+
+def from_single_states(transition: Any, law: Any, words: str = "", times: float = 1.0) -> Case:
+    """MF Eq. 3.7 with a rate for single inputs: ``|nu T - pi| <= times (1 - alpha) |nu - pi|``.
+
+    ``1 - alpha`` is the least that serves a start in any one state, which is how Assumption 3.1
+    reads ("for all h_0"). For a law over states it need not serve, but twice of it does: the images
+    of two states are within ``2 (1 - alpha)`` of each other.
+
+    >>> case = from_single_states(two_groups(8, 0.5), [0.25] * 4 + [0.0] * 4)
+    >>> round(case.left, 4), round(case.right, 4)
+    (0.25, 0.1429)
+    """
+    p, nu = np.asarray(transition, float), np.asarray(law, float)
+    pi = theory.stationary_law(p)
+    rate = max(
+        _apart(row, pi) / _apart(state, pi) for row, state in zip(p, np.eye(len(p)), strict=True)
+    )
+    hypotheses = {"the rate serves a start in any one state": rate < 1}
+    return Case(_apart(nu @ p, pi), times * rate * _apart(nu, pi), hypotheses, words=words)
+
+
+def two_groups(states: int, kept: float) -> Floats:
+    """Transition matrix of a chain that forgets the state in a step, and its half with a rest.
+
+    The next state is uniform over the half at hand with probability ``(1 + kept)/2``, else over the
+    other half. The uniform law is invariant.
+
+    >>> two_groups(4, 0.5)[0]
+    array([0.375, 0.375, 0.125, 0.125])
+    """
+    half = np.repeat([1.0, -1.0], states // 2)
+    return np.asarray((1 + kept * np.outer(half, half)) / states)
+
+
+def _apart(a: Floats, b: Floats) -> float:
+    """Total variation between two laws on finitely many states."""
+    return float(np.abs(a - b).sum() / 2)
 
 
 def one_step(phi: Activation, batch: int, width: int, runs: int, stream: Stream) -> Floats:

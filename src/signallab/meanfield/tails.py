@@ -12,6 +12,7 @@ import torch
 import signalprop as sp
 from signallab.case import Case
 from signallab.meanfield import total_variation as tv
+from signallab.meanfield.surrogate_law import from_input
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.activations import Activation
@@ -162,23 +163,34 @@ def theorem_b_6(
     t: float,
     constant: float = 1.0,
     *,
+    depth: int | None = None,
     logarithm: Callable[[float], float] = lambda eps: -np.log(eps),
     power: float = 2.0,
     order: float = 2.0,
 ) -> Case:
-    """MF Theorem B.6 for ReLU and two samples, where it says most: alpha = 1, deep.
+    """MF Theorem B.6 for ReLU and two samples, at a layer after the input.
 
-    ``P(|G* - G_l|_F >= t) <= constant t^-power eps^order ln(1/eps)``. For smaller alpha and less
-    depth the right side is larger.
+    ``P(|G* - G_l|_F >= t) <= c t^-power (|G*|^2 (1 - alpha)^l + alpha^-1 eps^order ln(1/eps))``.
+    Without a ``depth`` the right side is the least that any rate and depth give where the logarithm
+    is positive, that of alpha = 1. With one, alpha is ``2^-width``: a rate that serves every input,
+    since from layer 2 on the law is the invariant one.
 
-    >>> case = theorem_b_6(4, 0.35)
-    >>> case.left, case.right
-    (0.625, 0.0)
+    >>> case = theorem_b_6(4, 0.35, depth=400)
+    >>> case.left, round(case.right, 9), all(case.hypotheses.values())
+    (0.625, 0.0, True)
     """
+    point = sp.limits.gram_fixed_point(sp.activations.relu, 2)
     eps = epsilon(sp.activations.relu, 2, width)
-    right = constant * t**-power * eps**order * logarithm(eps)
     words = f"ReLU, n = 2, d = {width}, t = {t:.3g}, ε = {eps:.3g}, constant {constant:g}"
-    return Case(exact_tail(width, t), float(right) + 0.0, words=words)
+    alpha, hypotheses = 1.0, {"G* is not degenerate": point.condition_number < np.inf}
+    if depth is not None:
+        alpha = 2.0**-width
+        words += f", layer {depth}, α = {alpha:g}"
+        farthest = max(from_input(width, k) for k in range(width + 1))
+        hypotheses["layer 1 of every input is within 1 - α"] = farthest <= 1 - alpha + 1e-9
+    start = 0.0 if depth is None else max(point.eigenvalues) ** 2 * (1 - alpha) ** depth
+    right = constant * t**-power * (start + eps**order * logarithm(eps) / alpha)
+    return Case(exact_tail(width, t), float(right) + 0.0, hypotheses, words=words)
 
 
 def exponential(

@@ -43,9 +43,17 @@ def test_families_hold_what_their_names_say():
     np.testing.assert_allclose(np.linalg.norm(families["equal lengths"], axis=-1), 7)
     lengths = np.linalg.norm(families["one long among 100"], axis=-1)
     np.testing.assert_allclose(lengths[:, :3], [[10, 1, 1]] * 3)
+    np.testing.assert_array_equal(families["a point twice"][:, 1], families["a point twice"][:, 0])
     for name in ("more samples than coordinates", "a point twice", "opposite points"):
         assert np.linalg.matrix_rank(families[name][0]) < families[name].shape[1]
     assert families["n = 5, d = 10, log-lengths of spread 2.0"].shape == (3, 5, 10)
+    many = lab.families(Stream(2), 400)
+    for spread in (0.1, 1.0, 2.0):  # 2400 logarithms: their spread is known to 2 %
+        x = many[f"n = 6, d = 6, log-lengths of spread {spread}"]
+        assert np.log(np.linalg.norm(x, axis=-1)).std() == pytest.approx(spread, rel=0.1)
+    x = many["nearly parallel"]
+    angles = np.linalg.norm(x[:, 1] - 3 * x[:, 0], axis=-1) / np.linalg.norm(x[:, 1], axis=-1)
+    assert 0 < angles.max() < 5e-3
     assert sum("log-lengths" in name for name in families) == 42
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import signalprop as sp
+from signallab.case import Case
 from signallab.isometry import definition_and_bias
 from signallab.isometry import normalization_layers as lab
 from signalprop import layers, theory
@@ -34,6 +35,29 @@ def test_rms_norm_obeys_the_corollary_and_layer_norm_for_centred_samples(noise, 
     centred = lab.bound(x, "", center=True)
     assert (plain.left <= plain.right * (1 + 1e-7) + 1e-12).all()
     assert (centred.left <= centred.right * (1 + 1e-7) + 1e-12).all()
+
+
+@given(arrays(float, 4, elements=st.floats(-4, 4)), st.floats(1e-3, 1e3))
+def test_with_epsilon_nothing_is_lost_and_short_samples_gain_nothing(logs, eps):
+    """Orthogonal samples of any lengths: the gain by the lengths before and after the layer."""
+    a = np.exp(logs)
+    found = lab.with_epsilon(np.diag(a)[None], [1.0, 1e-6], eps)
+    assert found["size"].tolist() == [1.0, 1e-6]
+    after = a / np.sqrt(a**2 / 4 + eps)
+    means = [(np.mean(x**2) / np.exp(2 * np.mean(np.log(x)))) for x in (a, after)]
+    assert found["least gain"][0] == pytest.approx(means[0] / means[1], rel=1e-9)
+    assert found["least gain"].min() >= 1 - 1e-9
+    assert found["least gain"][1] == pytest.approx(1, abs=1e-5)
+    printed = np.mean(a**2) / np.mean(a) ** 2
+    over = found["least gain"] / printed
+    np.testing.assert_allclose(found["over the printed one"], over, rtol=1e-9)
+
+
+def test_with_epsilon_takes_the_least_of_the_draws():
+    pair = np.stack([np.diag([1.0, 1.0]), np.diag([1.0, 3.0])])
+    found = lab.with_epsilon(pair, [1e6], 1.0)
+    assert found["least gain"][0] == pytest.approx(1)
+    assert found["over the printed one"][0] == pytest.approx(1)  # of the equal ones; 4/3
 
 
 def test_a_basis_loses_everything_to_layer_norm():
@@ -104,6 +128,8 @@ def test_layer_gains_of_a_known_network():
     lengths = z.norm(dim=-1)
     torch.testing.assert_close(gains[:, 0, 0], sp.isometry(z))
     torch.testing.assert_close(gains[:, 0, 1], sp.isometry(z / lengths[..., None]))
+    second = net.hidden[1][0](torch.relu(16**0.5 * (z / lengths[..., None]).float())).double()
+    torch.testing.assert_close(gains[:, 1, 0], sp.isometry(second.detach()), rtol=1e-4, atol=1e-6)
     expected = 1 + lengths.var(-1, correction=0) / lengths.mean(-1) ** 2
     torch.testing.assert_close(gains[:, 0, 2], expected)
     exact = gains[:, 0, 0] * theory.iso_normalization_gain(lengths)
@@ -152,3 +178,47 @@ def test_batches_and_features_hold_what_their_names_say():
     assert np.abs(far[1:]).max() < 1
     assert lab.bound(PAIR, "").hypotheses == {"no sample is zero": True}
     assert lab.features_bound(PAIR, "").hypotheses == {"no feature is zero": True}
+
+
+def test_shares_by_hand():
+    """Lengths 1 and a at a right angle, in three dimensions: I = 2a/(1 + a^2), the printed bound is
+    4a/(1 + a)^2, and LN ends at sin 120 = 0.866. For a = 2 that is between the two."""
+    x = np.stack([np.diag([1.0, a]) @ np.eye(2, 3) for a in (1.0, 2.0, 3.0)])
+    row = lab.shares({"three": x}).iloc[0]
+    assert row["LN breaks it"] == pytest.approx(2 / 3)
+    assert row["LN loses isometry"] == pytest.approx(1 / 3)
+
+
+def test_broken_allows_rounding_only():
+    case = Case(np.array([1 + 1e-8, 1 + 1e-10, 1e-13, 1e-11]), np.array([1.0, 1, 0, 0]))
+    assert lab._broken(case) == 1 / 2
+
+
+def test_offset_is_added_to_all_coordinates():
+    frame = lab.gains_with_offset(3, 6, [0.5], 4, Stream(8)).query("layer == 'RMS norm'")
+    x = Stream(8).numpy("offset", 3, 6).normal(size=(4, 3, 6)) + 0.5
+    a = np.linalg.norm(x, axis=-1)
+    expected = np.mean(a**2, axis=-1) / np.prod(a, axis=-1) ** (2 / 3)
+    np.testing.assert_allclose(frame["gain"], expected)
+    assert frame["offset"].unique().tolist() == [0.5]
+
+
+def test_lengths_of_features_differ():
+    lengths = np.linalg.norm(lab.features(Stream(9), 200)["Gaussian, d = 5, n = 100"], axis=-1)
+    assert np.log(lengths).std() == pytest.approx(1, rel=0.15)
+
+
+def test_training_takes_all_images_in_each_epoch(monkeypatch):
+    class Seen(Exception):
+        pass
+
+    def train(*args, **_):
+        raise Seen(args[3])
+
+    monkeypatch.setattr(sp.training, "train", train)
+    sizes = {"width": 8, "depth": 1, "batch": 16, "rate": 0.1, "epochs": 3, "runs": 1}
+    images, labels = torch.zeros(70, 5), torch.zeros(70, dtype=torch.long)
+    with pytest.raises(Seen) as seen:
+        lab.trained(images, labels, sp.RMSNorm, **sizes, stream=Stream(6))
+    recipe = seen.value.args[0]
+    assert (recipe.steps, recipe.batch, recipe.record_every) == (12, 16, 4)

@@ -110,3 +110,31 @@ def test_unmet_below_asks_for_distinct_samples():
     assert case.right == 3.5
     assert all(case.hypotheses.values())
     np.testing.assert_array_equal(case.left, lab.unmet(coupling, 0.5)[:, 3])
+
+
+def test_apart_is_the_difference_to_independent_samples(monkeypatch):
+    shares = {0.25: 5.0, 1.0: 2.0}
+    monkeypatch.setattr(lab, "_nearly_equal", lambda _, d: np.full((2, 4), shares[d]))
+    case = lab.apart(lab.Coupling("relu", 3, 30, 3, 2, STREAM), 0.25, 3, 0.5)
+    np.testing.assert_array_equal(case.left, 3)
+
+
+def test_nearly_equal_is_below_a_millionth():
+    """At layer 0 the squared distance is of the order of the square of that of the inputs."""
+    coupling = lab.Coupling("tanh", 5, 200, 0, 5, STREAM)
+    near, far = (lab._nearly_equal(coupling, d)[:, 0] for d in (1e-4, 1e-2))
+    assert near.tolist() == [1] * 5
+    assert far.tolist() == [0] * 5
+
+
+def test_apart_enough_is_half_of_what_the_fixed_point_has():
+    """Inputs at distance 0.9: at layer 0 more than half of that of independent samples, not all."""
+    frame = lab.layers_to_forget("tanh", 4, 4000, [0.9, 0.3], 6, 3, STREAM)
+    assert frame["layers"][0] == 0
+    assert frame["layers"][1] > 0
+
+
+def test_a_single_pair_of_chains_meets():
+    unmet = lab.unmet(lab.Coupling("relu", 3, 10, 40, 1, STREAM), 0.5)
+    assert unmet[0, 0] == 1
+    assert unmet[0, -1] == 0

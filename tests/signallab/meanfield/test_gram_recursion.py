@@ -112,6 +112,10 @@ def test_snapshots_are_near_the_fixed_point_and_means_nearer():
     goal = gram_fixed_point(lab.activation("relu"), 4).matrix()
     last, mean = (np.linalg.norm(part - goal) for part in found[200])
     assert mean < last < 1
+    x, draw = sp.inputs.gaussian_samples(4), STREAM.child("snapshot", "relu", 4, 200)
+    grams = lab.chain("relu", 200).run(x, 120, seed=draw).measure(lab.gram_of("relu")).values[0]
+    np.testing.assert_array_equal(found[200][0], grams[20])
+    np.testing.assert_allclose(found[200][1], sum(grams[21:]) / 100)
 
 
 def test_linear_statements():
@@ -121,6 +125,7 @@ def test_linear_statements():
     assert lab.linear_limit((1.0, 0.0), 50).left == pytest.approx(0.5)
     assert lab.linear_limit((0.9, 0.1), 1).left == pytest.approx(0.25)  # roots 3 : 1
     assert lab.linear_limit((0.7, 0.2, 0.1), 100).left < 1e-9
+    assert lab.linear_limit((0.7, 0.2, 0.1), 0).left == pytest.approx(0.7 - 1 / 3)
 
 
 @pytest.mark.parametrize(

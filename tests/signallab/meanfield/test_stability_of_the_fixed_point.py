@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import signalprop as sp
@@ -124,3 +125,13 @@ def test_loud_and_quiet_is_sorted_and_measured_to_the_fixed_point():
     goal = gram_fixed_point(activations.gelu, 6).matrix()
     assert errors[5] == pytest.approx(np.linalg.norm(frames[-1] - goal))
     assert len(errors) == 6
+
+
+def test_the_start_is_forgotten_if_far_ratios_have_one_limit(monkeypatch):
+    """A map that keeps every ratio but those near 4."""
+
+    def ends(name, n, ratio, depth):
+        return pd.DataFrame({"ratio": [1.0 if 3 < ratio < 5 else ratio]})
+
+    monkeypatch.setattr(lab, "_apart", ends)
+    assert not lab._forgets("none", 7, 1)

@@ -98,6 +98,19 @@ def test_finite_chain_by_hand():
     assert (case.left, case.right) == (pytest.approx(0.35 * 3 / 7), pytest.approx(0.3))
 
 
+def test_a_rate_for_single_states_by_hand():
+    """Four states, a half kept with 3/4: of the distance 3/4 of a state and 1/2 of a half, 1/4
+    is left."""
+    chain = lab.two_groups(4, 0.5)
+    np.testing.assert_allclose(chain @ np.ones(4), 1)
+    np.testing.assert_allclose(chain[:2, :2], 3 / 8)
+    case = lab.from_single_states(chain, [0.5, 0.5, 0, 0], times=1.5)
+    assert (case.left, case.right) == (pytest.approx(1 / 4), pytest.approx(1.5 * 1 / 3 * 1 / 2))
+    assert case.hypotheses == {"the rate serves a start in any one state": True}
+    stuck = lab.from_single_states([[0, 1], [1, 0]], [1, 0])
+    assert stuck.hypotheses == {"the rate serves a start in any one state": False}
+
+
 @pytest.mark.parametrize("direction", lab.DIRECTIONS)
 def test_excess_by_simulation(direction):
     u = np.random.default_rng(2).normal(size=(400_000, 4))

@@ -86,6 +86,11 @@ def test_theorem_by_hand():
     assert case.left == lab.exact_tail(16, 0.5)
     case = lab.theorem_b_6(16, 0.5, logarithm=lambda eps: 1 / eps, power=1, order=3)
     assert case.right == pytest.approx(2 / 8 * 2)
+    assert case.hypotheses == {"G* is not degenerate": True}
+    deep = lab.theorem_b_6(5, 0.5, 3.0, depth=7)  # eps = 2/sqrt 5, alpha = 1/32, |G*| = 1/2
+    inner = (31 / 32) ** 7 / 4 + 32 * 4 / 5 * np.log(5**0.5 / 2)
+    assert deep.right == pytest.approx(3 * 4 * inner)
+    assert list(deep.hypotheses.values()) == [True, True]
     case = lab.exponential(16, 0.5, factor=3, rate=0.5)
     assert case.right == pytest.approx(3 * np.exp(-2))
 
