@@ -71,6 +71,7 @@ def test_a_basis_loses_everything_to_layer_norm():
     assert shares.loc["d = 100, n = 99", "LN loses isometry"] == 1
 
 
+@pytest.mark.slow
 def test_search_breaks_layer_norm_and_not_rms_norm():
     lost = definition_and_bias.worst_case(2, 4, 150, 4, Stream(5), layer=layers.layer_norm)
     kept = definition_and_bias.worst_case(2, 4, 150, 4, Stream(5))

@@ -95,6 +95,7 @@ def test_theorem_at_infinite_and_at_finite_width():
     assert all(limit.hypotheses.values())
 
 
+@pytest.mark.slow
 def test_theorem_fails_only_where_the_fixed_point_repels():
     good, bad = lab.theorem()("silu", 20, 200), lab.theorem()("silu", 30, 200)
     assert good.left < good.right
