@@ -135,3 +135,11 @@ def test_samples_and_training(monkeypatch):
     assert (long["steps"] <= 4).all()
     early = lab.trained("toy", 4, 40, 60, [0.1], 1, 1, STREAM).set_index("start")
     assert np.isnan(early.loc["own response 1", "steps"])  # half of the points were not seen yet
+
+
+def test_strong_is_beside_responses_that_are_positive():
+    """Those are 0.2, 0.2, 1.5 and 4, with a median of 0.85; that of all nine is zero."""
+    y = np.array([[1.5, 0.0, 0.0], [0.0, 0.2, 0.2], [4.0, 0.0, 0.0]])
+    assert lab.numbers(y)["strong"] == 0
+    y[2, 0] = 9.0
+    assert lab.numbers(y)["strong"] == pytest.approx(1 / 3)
