@@ -362,18 +362,27 @@ def _forward(
     return path, flow
 
 
-def networks(d: int, depth: int, count: int, stream: Stream) -> Iterator[Point]:
+def networks(
+    d: int, depth: int, count: int, stream: Stream, distance: float | None = None
+) -> Iterator[Point]:
     """Return points for :func:`by_chain_rule` and :func:`chain`, with Gaussian batches.
+
+    With a ``distance`` their samples nearly repeat two, as in :func:`nearly_repeated`.
 
     >>> len(list(networks(3, 2, 4, Stream(0))))
     4
     """
     for run in range(count):
+        inner = stream.child("chain", run)
+        if distance is None:
+            x, kind = gaussian_batch(d, d, inner), "Gaussian"
+        else:
+            x, kind = nearly_repeated(d, 2, distance, inner), f"{distance:g} apart"
         yield {
-            "x": gaussian_batch(d, d, stream.child("chain", run)),
+            "x": x,
             "labels": torch.arange(d) % 10,
             "weights": draw(stream.child("chain"), run, depth, d, d),
-            "words": f"network {run}",
+            "words": f"{kind}, network {run}",
         }
 
 

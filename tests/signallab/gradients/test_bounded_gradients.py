@@ -194,6 +194,15 @@ def test_chain_rule(project):
     assert np.allclose(case.left, case.right, rtol=1e-9) == project
 
 
+def test_networks_of_both_kinds_of_batch():
+    apart, near = (next(lab.networks(6, 2, 1, Stream(12), each)) for each in (None, 1e-6))
+    assert apart["words"] == "Gaussian, network 0"
+    assert near["words"] == "1e-06 apart, network 0"
+    assert torch.linalg.svdvals(apart["x"])[2] > 0.1
+    assert torch.linalg.svdvals(near["x"])[2] < 1e-4
+    assert torch.equal(apart["weights"].square, near["weights"].square)
+
+
 def test_chain_multiplies_norms():
     """With two layers there is one weight matrix after the first, and one Jacobian."""
     (point,) = lab.networks(3, 2, 1, Stream(13))
