@@ -1,6 +1,7 @@
 __version__: str
 
 from . import activations as activations
+from . import certify as certify
 from . import clusters as clusters
 from . import data as data
 from . import initializers as initializers
