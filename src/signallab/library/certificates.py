@@ -60,14 +60,14 @@ def proofs(
     """Prove that a layer divides the odds as claimed, for each kernel and all rho in [0, 1].
 
     >>> cubic = {"cubic": PowerSeries((arb(0), arb(0.5), arb(0), arb(0.5)))}
-    >>> proofs(cubic, lambda kappa: 2 - kappa.coefficients[1])["boxes"].item() < 50
+    >>> proofs(cubic, lambda kappa: 2 - kappa.coefficients[1])["intervals"].item() < 50
     True
     """
     rows = []
     for name, kappa in kernels.items():
         proof = prove_positive(room(kappa, inverse), [(0, 1)], budget)
         rate = 1 / inverse(kappa)
-        told = {"boxes": proof.boxes, "least room": proof.margin, "seconds": proof.seconds}
+        told = {"intervals": proof.boxes, "least room": proof.margin}
         rows.append({"activation": name, "rate": float(rate), **told})
     return pd.DataFrame(rows)
 
