@@ -149,7 +149,8 @@ def _tail(f: Function) -> arb:
     """
     p, half = f.power, arb(1) / 2
     moment = arb(2) ** p * (_reach() ** 2 / 2).gamma_upper(p + half) / arb.pi().sqrt()
-    return f.factor**2 * 4**p * moment
+    bound: arb = f.factor**2 * 4**p * moment
+    return bound
 
 
 def _polynomial(order: int, z: acb) -> acb:
