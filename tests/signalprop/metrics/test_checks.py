@@ -20,6 +20,7 @@ def test_the_largest_entry_of_each_matrix_comes_to_between_1_and_2(largest):
 @pytest.mark.parametrize("shape", [(3,), (0, 3), (3, 0)])
 def test_batches_have_samples_and_features(shape):
     checks.require_batch(torch.ones(2, 1, 1))
+    checks.require_batch(torch.ones(0, 1, 1))  # no batch at all is no wrong one
     with pytest.raises(ValueError, match=r"x must be .* with n, d >= 1, got shape"):
         checks.require_batch(torch.ones(shape))
 
@@ -47,6 +48,7 @@ def test_single_precision_has_a_wider_rounding(off, good):
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3), (0, 0)])
 def test_gram_matrices_are_square(shape):
+    checks.require_symmetric(torch.zeros(0, 2, 2))
     with pytest.raises(ValueError, match=r"m must be \(..., n, n\) with n >= 1"):
         checks.require_symmetric(torch.zeros(shape))
 

@@ -79,3 +79,13 @@ def test_a_zero_batch_has_no_isometry():
 def test_gradient():
     x = torch.randn(2, 3, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     assert torch.autograd.gradcheck(isometry_gap, x.requires_grad_())
+
+
+@pytest.mark.parametrize(("off", "good"), [(0.95, True), (1.05, False)])
+def test_rounding_may_make_an_eigenvalue_slightly_negative(off, good):
+    m = np.diag([1.0, -off * 1e3 * np.finfo(float).eps])
+    if good:
+        assert gram_condition_number(m) == np.inf
+    else:
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            gram_condition_number(m)

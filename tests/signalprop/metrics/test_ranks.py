@@ -70,6 +70,10 @@ def test_a_tie_is_as_wide_as_the_rounding_of_the_largest_eigenvalue(off, counts)
     assert (soft_rank(np.stack(50 * [x]), tau) == 1 + counts).all(), "whatever the batch"
 
 
+def test_the_threshold_is_a_half_if_none_is_given():
+    assert soft_rank(np.diag(np.sqrt(2 * np.array([0.52, 0.48])))) == 1
+
+
 def test_rank_of_constructed_matrices():
     generator = np.random.default_rng(0)
     for k in range(6):
