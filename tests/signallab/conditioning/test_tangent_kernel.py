@@ -92,6 +92,10 @@ def test_entries_and_eigenvalues_of_the_square():
     """sh = rho^2: every term of the kernel over its value at 1 is rho^(2^L)."""
     k = sp.KernelMap.from_series([0, 0, 1.0])
     assert lab.entries("square", k, 20).left < 1
+    # (rho + rho^2)/2 from 0.6, where L_0 is 1: nearest at two layers, and nearer still before.
+    half = lab.entries("half", sp.KernelMap.from_series([0, 0.5, 0.5]), 20)
+    assert half.left == pytest.approx((0.3552 + 0.48 * 0.98 + 0.6 * 1.1 * 0.98) / 4.75)
+    assert half.words == "half, δ = 0.4, 2 layers"
     assert lab.entries("square", k, 5, "sharpest").left == pytest.approx(1)
     assert lab.entries("square", k, 5, "sharpest", ahead=1).left > 1.01
     assert lab.entries("square", k, 20, "B").left <= 1
