@@ -46,7 +46,7 @@ test-fast: setup ## run the tests that take a second at most: under a minute, no
 	@$(BIN)/python -m pytest -n "$$CORES" -m "not slow"
 
 test-site: setup ## test the built site in Chromium
-	@$(BIN)/python -m pytest tests/site
+	@$(BIN)/python -m pytest -n "$$CORES" --dist worksteal tests/site
 
 chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."]
 	@$(BIN)/python -m signalbook chapter --set="$$P" -- "$$C"

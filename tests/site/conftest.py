@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -158,9 +159,11 @@ def axe() -> str:
         npm = shutil.which("npm")
         require(npm, "no npm found: install node and npm to check the site with axe-core")
         cache.mkdir(parents=True, exist_ok=True)
-        command = [str(npm), "pack", f"axe-core@{AXE}", "--silent", "--pack-destination", "."]
-        run = subprocess.run(command, cwd=cache, capture_output=True, text=True)
-        require(run.returncode == 0, f"npm cannot fetch axe-core {AXE}: {run.stderr.strip()}")
+        with tempfile.TemporaryDirectory(dir=cache) as own:  # workers may fetch it side by side
+            command = [str(npm), "pack", f"axe-core@{AXE}", "--silent", "--pack-destination", "."]
+            run = subprocess.run(command, cwd=own, capture_output=True, text=True)
+            require(run.returncode == 0, f"npm cannot fetch axe-core {AXE}: {run.stderr.strip()}")
+            os.replace(Path(own) / archive.name, archive)
     with tarfile.open(archive) as files:
         member = files.extractfile("package/axe.min.js")
         assert member is not None
