@@ -1,5 +1,7 @@
 """Activity against layers with explicit weights, and the starts against their definition."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -135,6 +137,13 @@ def test_samples_and_training(monkeypatch):
     assert (long["steps"] <= 4).all()
     early = lab.trained("toy", 4, 40, 60, [0.1], 1, 1, STREAM).set_index("start")
     assert np.isnan(early.loc["own response 1", "steps"])  # half of the points were not seen yet
+    path = np.array([[0.5, 0.5], [0.95, 1.0], [1.0, 1.0]])  # by record and rate
+    history = SimpleNamespace(values={"accuracy": path}, steps=np.array([0, 2, 4]))
+    monkeypatch.setattr(
+        sp.training, "train", lambda groups, *_, **__: {g.name: history for g in groups}
+    )
+    told = lab.trained("toy", 4, 40, 60, [0.1, 0.01], 4, 1, STREAM)
+    assert told.groupby("rate")["steps"].unique().map(list).to_dict() == {0.1: [4], 0.01: [2]}
 
 
 def test_strong_is_beside_responses_that_are_positive():

@@ -160,6 +160,13 @@ def test_recentring_once():
     np.testing.assert_array_equal(lab.once(**sizes, bias=1.0, kept=0.0).right, case.right)
     assert np.abs(lab.once(**sizes, bias=1.0, kept=1.0).right - case.right).max() > 1e-2
     assert lab.subtracted(**sizes).left < 1e-13 < 1e-3 < lab.subtracted(**sizes, first=True).left
+    x, weights = lab._drawn(**sizes)
+    taken = []
+    for w in weights:
+        z = x @ w.T
+        taken.append(np.abs(z.mean(axis=0)).max() / np.abs(z).max())
+        x = z - z.mean(axis=0)
+    assert lab.subtracted(**sizes).left == max(taken[1:]) > min(taken[1:])
 
 
 def test_panel_two():
