@@ -129,6 +129,24 @@ from .conditioning.top_layer import (
 from .conditioning.top_layer import (
     cond_corollary_8_sharper as cond_corollary_8_sharper,
 )
+from .conditioning.top_layer import (
+    cond_lemma_43 as cond_lemma_43,
+)
+from .conditioning.uncentred import (
+    cond_lemma_35_l_0 as cond_lemma_35_l_0,
+)
+from .conditioning.uncentred import (
+    cond_lemma_35_sharper as cond_lemma_35_sharper,
+)
+from .conditioning.uncentred import (
+    cond_lemma_36_l_0 as cond_lemma_36_l_0,
+)
+from .conditioning.uncentred import (
+    cond_lemma_36_sharper as cond_lemma_36_sharper,
+)
+from .conditioning.uncentred import (
+    cond_until_positive as cond_until_positive,
+)
 from .conditioning.unequal_norms import (
     cond_lemma_41 as cond_lemma_41,
 )

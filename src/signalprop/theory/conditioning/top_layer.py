@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from signalprop.theory.conditioning.decay import Rounding, cond_l_0, cond_l_1
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "cond_corollary_4_sharper",
     "cond_corollary_8",
     "cond_corollary_8_sharper",
+    "cond_lemma_43",
 ]
 
 
@@ -55,3 +58,14 @@ def cond_corollary_8_sharper(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     3.0
     """
     return n * (1 / delta - 1) * (1 + mu) ** (-layers)
+
+
+def cond_lemma_43(width: Any, layers: Any, n: Any, size: Any) -> Any:
+    """COND Lemma 43 with the constant 1: ``sqrt((4 C)^(L+1) log(n) / m)``, the accuracy gamma.
+
+    The lemma asks for a width of the order of ``(4 C)^(L+1) log(n) / gamma^2``; ``size`` is C.
+
+    >>> round(float(cond_lemma_43(100, 1, 10, 1.0)), 3)
+    0.607
+    """
+    return ((4 * size) ** (layers + 1) * np.log(n) / width) ** 0.5
