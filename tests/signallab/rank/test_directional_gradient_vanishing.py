@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -86,3 +87,19 @@ def test_paths_share_weights_labels_and_order(setting):
         ]
     assert last["random images", 1] == pytest.approx(np.mean(losses), rel=1e-3)
     assert last["larger rate", 1] != pytest.approx(last["SGD", 1], rel=1e-6)
+
+
+def test_the_larger_rate_is_the_rate_times_the_factor(setting, monkeypatch):
+    seen = {}
+
+    def record(of, plans):
+        seen.update(
+            {plan.name: (plan.rate or of.rate, bool(of.images.max() > 100)) for plan in plans}
+        )
+        return pd.DataFrame()
+
+    monkeypatch.setattr(lab, "trained", record)
+    lab.paths(setting, MAKE, factor=100.0)
+    assert seen.pop("larger rate") == (pytest.approx(100 * setting.rate), False)
+    assert seen.pop("random images") == (setting.rate, True)
+    assert set(seen.values()) == {(setting.rate, False)}

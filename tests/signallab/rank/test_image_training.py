@@ -68,3 +68,13 @@ def test_training_is_gradient_descent_by_hand(setting):
     assert float(row["r"]) == pytest.approx(expected, rel=1e-4)
     slow = found.query("network == 'slow' and run == 1 and iteration == 6").iloc[0]
     assert float(slow["loss"]) != pytest.approx(float(row["loss"]), rel=1e-4)
+
+
+def test_layers_of_the_ratio_count_from_the_end_if_negative(setting):
+    nets = [build(setting, run) for run in range(2)]
+    x = setting.images[None, :8].expand(2, -1, -1, -1, -1)
+    with torch.no_grad():
+        found = lab.ratio_at(-1)(sp.models.Stacked(nets), x, setting.labels[:8])
+        last = [sp.models.preactivations(net, setting.images[:8])[-1].double() for net in nets]
+    expected = [float(sp.rank_ratio(h)) for h in last]
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
