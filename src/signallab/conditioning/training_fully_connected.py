@@ -110,7 +110,13 @@ def gram(images: torch.Tensor) -> Floats:
     return product
 
 
-def start(images: torch.Tensor, width: int, depths: Sequence[int], stream: Stream) -> pd.DataFrame:
+def start(
+    images: torch.Tensor,
+    methods: Sequence[str],
+    width: int,
+    depths: Sequence[int],
+    stream: Stream,
+) -> pd.DataFrame:
     """Return method, depth and the mean dot product of the images before training.
 
     "dot product" is that of one random network of ``width``, sampled in law without its matrices.
@@ -120,8 +126,8 @@ def start(images: torch.Tensor, width: int, depths: Sequence[int], stream: Strea
     """
     cosines = gram(images)
     rows = []
-    for method, layers_of in METHODS.items():
-        layers = [f for f in layers_of(width, 1) if not isinstance(f, sp.models.Affine)]
+    for method in methods:
+        layers = [f for f in METHODS[method](width, 1) if not isinstance(f, sp.models.Affine)]
         path = sp.Chain(width, layers=layers).run(
             images.flatten(1).double(),
             max(depths),

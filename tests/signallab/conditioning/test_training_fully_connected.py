@@ -39,7 +39,7 @@ def test_methods_share_their_weights():
 
 
 def test_networks_start_where_drawn_matrices_lead():
-    found = lab.start(X, 400, [0, 3], Stream(2)).set_index(["method", "depth"])
+    found = lab.start(X, list(lab.METHODS), 400, [0, 3], Stream(2)).set_index(["method", "depth"])
     rng, h = np.random.default_rng(0), X.flatten(1).double().numpy()
     pairs = np.triu_indices(12, 1)
 
@@ -62,7 +62,7 @@ def test_networks_start_where_drawn_matrices_lead():
 
 
 def test_infinite_width_is_the_kernel_map_layer_by_layer():
-    found = lab.start(X, 50, [2], Stream(2)).set_index("method")
+    found = lab.start(X, ["NormReLU"], 50, [2], Stream(2)).set_index("method")
     pairs = np.triu_indices(12, 1)
     once = sp.KernelMap(sp.activations.norm_relu())
     expected = np.asarray(once(once(lab.gram(X)[pairs]))).mean()
