@@ -48,6 +48,14 @@ def test_layers_wait_until_they_fill_a_block(monkeypatch):
     assert [len(block) for block in blocks] == [3, 3, 3, 2]
 
 
+def test_one_run_of_seed_zero_and_every_layer_if_nothing_is_said():
+    path, said = NET.run(START, 40), NET.run(START, 40, runs=1, seed=0)
+    torch.testing.assert_close(path.final(), said.final(), rtol=0, atol=0)
+    blocks = path.average(sp.orthogonality_gap, batches=4).blocks
+    every_layer = said.average(sp.orthogonality_gap, every=1, batches=4).blocks
+    np.testing.assert_array_equal(blocks, every_layer)
+
+
 def test_the_questions_agree_with_each_other():
     path = NET.run(START, 25, runs=3)
     every = path.measure(sp.orthogonality_gap)
