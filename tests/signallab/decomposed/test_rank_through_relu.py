@@ -109,6 +109,15 @@ def test_success_against_ranks():
         assert abs(np.mean(np.array(ranks) == 4) - chance) < 6 * 0.5 / np.sqrt(1500)
 
 
+def test_instances_of_lemma_2_satisfy_it():
+    for t in (1, 4):
+        for item in lab.integer_instances(STREAM, 40, t):
+            x, w = item["x"], item["w"]
+            pairs = [(i, j) for i in range(t + 1) for j in range(i)]
+            assert all(x[i, 0] * x[j, 1] != x[i, 1] * x[j, 0] for i, j in pairs)
+            assert np.linalg.matrix_rank(np.maximum(w @ x[:t].T, 0)) == t
+
+
 def test_lemma_2_by_hand():
     case = lab.lemma_2(np.array([[1, 0], [0, 1]]), np.array([[1, 2]]))
     assert (case.left, case.right) == (0.25, 0.75)  # only rows that see neither point fail
@@ -129,6 +138,9 @@ def test_centred_batches():
     assert lab.expected_rows(X + 5, centred=True).left == pytest.approx(
         lab.expected_rows(X - X.mean(axis=0)).left
     )
+    for own, points in ((True, X - X.mean(axis=0)), (False, X + 5)):
+        case = lab.expected_rows(X + 5, centred=True, gamma_of_centred=own)
+        assert case.right == pytest.approx(4 / float(sp.metrics.gamma(points)))
 
 
 def test_bounds():
