@@ -157,6 +157,7 @@ def test_growth_of_relu_by_hand():
     value = math.exp(t * low) * (0.5 + math.exp((t * slope) ** 2 / 2) * stats.norm.cdf(t * slope))
     assert lab.growth("ReLU", np.array([t]))[0] == pytest.approx(2 * math.log(value) / t**2, 1e-5)
     assert lab.LIPSCHITZ["ReLU"] == pytest.approx(slope, rel=1e-6)
+    np.testing.assert_allclose(lab.subgaussian("ReLU", factor=0.5).right, slope**2 / 4, rtol=1e-6)
 
 
 def test_definite_statements():
