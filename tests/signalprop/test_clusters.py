@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -200,3 +201,11 @@ def test_bad_depths_are_named():
         ClusterTree.start([0, 1]).after(-1)
     with pytest.raises(ValueError, match="depth"):
         literal_tree(np.ones((2, 1)), -1)
+
+
+def test_equal_neurons_of_three_clusters_count_as_often_as_they_occur():
+    tree = ClusterTree.start([0, 1, 5, 6]).step()
+    assert tree.rows
+    twice = replace(tree, rows=tree.rows + tree.rows, count=2 * tree.count, energy=2 * tree.energy)
+    np.testing.assert_array_equal(twice.gram(), 2 * tree.gram())
+    np.testing.assert_array_equal(twice.step().gram(), 2 * tree.step().gram())

@@ -66,3 +66,10 @@ def test_gamma_of_two_points_is_the_angle_between_them_in_turns(angle):
     assert gamma(x) == pytest.approx(angle / (2 * np.pi), abs=1e-12)
     volumes = np.array([angle, angle, np.pi - angle, np.pi - angle]) / (2 * np.pi)
     np.testing.assert_allclose(sign_class_volumes(x), volumes, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [1e-5, 1e-9, 1e-13])
+def test_thin_classes_are_not_taken_for_rounding(angle):
+    assert gamma(np.array([[1.0, 0.0], [1.0, angle]])) == pytest.approx(
+        angle / (2 * np.pi), rel=0.01
+    )
