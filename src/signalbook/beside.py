@@ -111,12 +111,18 @@ def _curves(rows: pd.DataFrame, points: Any) -> Iterator[_Curve]:
 
 
 def _others(curves: list[_Curve], recorded: pd.DataFrame) -> list[_Curve]:
-    """Curves of the record for values that no curve of the live run has."""
+    """Curves of the record for values that no curve of the live run has.
+
+    One whose rows repeat where those of the others do not mixes two tables: it is left out.
+    """
     found = []
     for kind in dict.fromkeys((c.x, c.y, c.by) for c in curves if c.by in recorded.columns):
-        live = {c.value for c in curves if (c.x, c.y, c.by) == kind}
+        live = [c for c in curves if (c.x, c.y, c.by) == kind]
+        raw = any(c.repeats(recorded) for c in live)
         there = recorded.dropna(subset=[kind[1]]) if kind[1] in recorded.columns else recorded[:0]
-        found += [_Curve(*kind, value) for value in there[kind[2]].unique() if value not in live]
+        more = [_Curve(*kind, value) for value in there[kind[2]].unique()]
+        more = [c for c in more if c not in live and (raw or not c.repeats(recorded))]
+        found += more
     return found
 
 

@@ -66,6 +66,14 @@ def test_a_value_that_only_the_record_has_is_grey(ax):
     assert [line.get_color() for line in marked(ax)][1] == "0.5"
 
 
+def test_two_tables_are_not_mixed_into_a_grey_curve(ax):
+    """A name that stands in two tables of the record is no curve that only the record has."""
+    live = draw.curves(ax, runs([8], 3), "layer", "gap", "width")
+    one, other = rows_of(runs([8, 64], 3)), rows_of(runs([64], 3)).assign(gap=7.0)
+    assert beside(ax.figure, live, pd.concat([one, other])) == 1
+    assert [line.get_color() for line in marked(ax)] != ["0.5"]
+
+
 def test_the_legend_names_the_record_and_keeps_the_rest(ax):
     live = draw.curves(ax, runs([8, 16], 3), "layer", "gap", "width")
     ax.legend(title="gaps", loc="lower left", ncols=2)
