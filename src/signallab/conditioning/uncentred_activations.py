@@ -245,10 +245,10 @@ def convergence(
     return Case(worst, 1.0, words=name)
 
 
-def fitted_rate(name: str, *, at_one: bool = False) -> Case:
+def fitted_rate(name: str, *, at: float | None = None) -> Case:
     """Return the factor of a late layer beside ``s'(p)``, for an activation in use.
 
-    In the last layer, of 600 from 0.3 on, with a distance above 1e-9. ``at_one`` takes ``s'(1)``.
+    In the last layer, of 600 from 0.3 on, with a distance above 1e-9. ``at`` takes the slope there.
 
     >>> case = fitted_rate("GELU")
     >>> round(float(case.left), 6) == round(float(case.right), 6)
@@ -257,8 +257,8 @@ def fitted_rate(name: str, *, at_one: bool = False) -> Case:
     k = sp.KernelMap(IN_USE[name])
     distance = k.approach(0.3, 600)
     last = int(np.flatnonzero(distance > 1e-9)[-1])
-    right = float(k.derivative(1.0)) if at_one else float(k.fixed_point().multiplier)
-    return Case(float(distance[last] / distance[last - 1]), right, words=name)
+    slope = k.fixed_point().multiplier if at is None else k.derivative(at)
+    return Case(float(distance[last] / distance[last - 1]), float(slope), words=name)
 
 
 def power_law(name: str, depth: int = 10**6, *, power: int | None = None) -> Case:

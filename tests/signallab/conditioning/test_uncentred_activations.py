@@ -130,7 +130,7 @@ def test_fitted_rate_of_softplus_and_step():
         rho = (math.pi - math.acos(rho)) / math.pi
     step = lab.fitted_rate("step")
     assert step.left == pytest.approx(1 / (math.pi * math.sqrt(1 - rho**2)), rel=1e-5)
-    assert math.isinf(lab.fitted_rate("step", at_one=True).right)
+    assert math.isinf(lab.fitted_rate("step", at=1.0).right)
 
 
 @pytest.mark.parametrize("name", list(lab.CRITICAL))
