@@ -198,6 +198,14 @@ def test_links_to_chapters_have_no_anchor_of_a_heading(chapter):
 
 
 @every_chapter
+def test_links_have_words(chapter):
+    """A formula alone is no name of a link for those who hear the page."""
+    prose = CELL.sub("", PROJECT.source(chapter).read_text())
+    links = re.findall(r"\[([^\[\]]*)\]\([^()\s]+\)", prose)
+    assert [said for said in links if not re.search(r"\w", re.sub(r"\$[^$]*\$", "", said))] == []
+
+
+@every_chapter
 def test_prose_says_a_parameter_by_its_value(chapter):
     """Not "the width `width`"; names stand only where a sentence tells which values are ours."""
     prose = CELL.sub("", text(chapter).split("---\n", 2)[-1])
