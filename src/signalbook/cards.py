@@ -17,7 +17,7 @@ from signalbook.inventory import rows
 from signalbook.records import duration
 from signalbook.words import badge, show, slug, typeset
 
-__all__ = ["anchored", "card", "closing", "erratum", "template"]
+__all__ = ["anchored", "card", "certificate", "closing", "erratum", "template"]
 
 
 def card(claim: Mapping[str, Any], up: str = "../../") -> str:
@@ -28,6 +28,11 @@ def card(claim: Mapping[str, Any], up: str = "../../") -> str:
         "errata": f"{up}pages/{erratum(claim['id'])}",
     }
     return template("card.html.j2").render(named | links)
+
+
+def certificate(said: Mapping[str, Any]) -> str:
+    """One certificate where a page asks for it, as HTML; the card of its claim repeats it."""
+    return template("certificate.html.j2").render(said)
 
 
 def closing(claims: Sequence[Mapping[str, Any]]) -> str:

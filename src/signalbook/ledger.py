@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from signalbook.errors import BookError
 from signalbook.files import read_json, write
 from signalbook.inventory import rows
 from signalbook.keys import stale
-from signalbook.outputs import claims_in
+from signalbook.outputs import certificates_in, claims_in, part
 from signalbook.project import Project
 from signalbook.records import REDUCED, Record, decisive, read_record, reduced
 from signalbook.source import Source
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from signalbook.agreement import Agreement
 
 __all__ = ["Ledger", "collect", "unexpected"]
+
+HOLDS = ("holds", "holds with slack")
+#: The verdicts that a certificate may stand beside, by its kind.
+CERTIFIABLE = {
+    "proof": (*HOLDS, "agrees at reduced scale"),
+    "counterexample": ("fails as printed", "not reproduced", "disagrees at reduced scale"),
+}
 
 
 @dataclass(frozen=True)
@@ -124,15 +132,44 @@ def _entries(notebook: dict[str, Any], record: Record | None) -> dict[str, dict[
     entries = {}
     for name, live in grouped.items():
         claims, replaced = decisive(live, record)
+        claims = _certified(claims, live)
         deciding = [c for c in claims if not c.get("in_proof")] or claims
         verdict = max((c["verdict"] for c in deciding), key=VERDICTS.index)
         computed = [c for c in deciding if c["verdict"] != "misprint"] or deciding
         speaks = max(computed, key=lambda claim: VERDICTS.index(claim["verdict"]))
         told = {"verdict": verdict, "checks": claims, "replaced": replaced}
+        told["proved"] = verdict in HOLDS and all(map(_proved, deciding))
         entries[name] = speaks | told
         if record is not None and not record.fresh and verdict in REDUCED:
             entries[name]["stale_record"] = record["date"]
     return entries
+
+
+def _certified(
+    claims: Sequence[dict[str, Any]], live: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Claims of a record with the certificates of the build's own run, which know no scale."""
+    held = {part(c): {"certificate": c["certificate"]} for c in live if "certificate" in c}
+    return [claim | held.get(part(claim), {}) for claim in claims]
+
+
+def _proved(claim: Mapping[str, Any]) -> bool:
+    return bool(claim.get("certificate", {}).get("kind") == "proof")
+
+
+def _uncertified(notebook: Mapping[str, Any]) -> list[str]:
+    """Certificates without their claim, or with one that says the opposite."""
+    claims = claims_in(notebook["cells"])
+    wrong = []
+    for certificate in certificates_in(notebook["cells"]):
+        found = [claim for claim in claims if part(claim) == part(certificate)]
+        name = ", ".join(filter(None, part(certificate)))
+        if len(found) != 1:
+            wrong.append(f"{name}: a certificate belongs to {len(found)} claims, not to one")
+        elif found[0]["verdict"] not in CERTIFIABLE[certificate["kind"]]:
+            verdict = found[0]["verdict"]
+            wrong.append(f"{name}: found {verdict!r}, its certificate is a {certificate['kind']}")
+    return wrong
 
 
 def unexpected(source: Source, notebook: dict[str, Any], record: Record | None) -> list[str]:
@@ -141,7 +178,7 @@ def unexpected(source: Source, notebook: dict[str, Any], record: Record | None) 
     decided = {name: entry for name, entry in both.items() if entry["replaced"]}
     settles = {name: [source.settles[name]] for name in decided if name in source.settles}
     recorded = [f"recorded, {text}" for text in _disagreements(settles, decided)]
-    return _disagreements(_expected(source, record), live) + recorded
+    return _disagreements(_expected(source, record), live) + recorded + _uncertified(notebook)
 
 
 def _expected(source: Source, record: Record | None) -> dict[str, list[str]]:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["CLAIMS", "FIGURE", "claims_in", "figures_in"]
+__all__ = ["CERTIFICATE", "CLAIMS", "FIGURE", "certificates_in", "claims_in", "figures_in", "part"]
 
+CERTIFICATE = "application/vnd.signalbook.certificate+json"
 CLAIMS = "application/vnd.signalbook.claims+json"
 FIGURE = "application/vnd.signalbook.figure+json"
 
 
 def claims_in(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the claims that the cells reported, in order."""
-    return [claim for claims in _parts(cells, CLAIMS) for claim in claims]
+    """Return the claims that the cells reported, in order, each with its certificate, if any."""
+    cells = list(cells)
+    certificates = {part(certificate): certificate for certificate in certificates_in(cells)}
+    return [
+        {**claim, "certificate": certificates[part(claim)]}
+        if part(claim) in certificates
+        else claim
+        for claims in _parts(cells, CLAIMS)
+        for claim in claims
+    ]
+
+
+def certificates_in(cells: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the certificates that the cells reported, in order."""
+    return _parts(cells, CERTIFICATE)
+
+
+def part(said: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What a claim or a certificate is about: the ID, the piece of it, the display of a proof."""
+    return said["id"], said.get("about", ""), said.get("in_proof", "")
 
 
 def figures_in(cells: Iterable[dict[str, Any]]) -> list[dict[str, str]]:

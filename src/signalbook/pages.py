@@ -182,7 +182,9 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
                 "document": list(DOCUMENTS),
                 "kind": KINDS,
                 "verdict": [*VERDICTS, TO_COME],
+                "certificate": ["proved", "certified"],
             },
+            certified=_certified,
             slipped=lambda entry: bool(_errors(entry)) and entry["verdict"] != "fails as printed",
         )
     )
@@ -195,8 +197,9 @@ def _errata(ledger: Ledger) -> str:
         "# Errata\n\nStatements that fail as printed, the gravest first, then slips of proofs "
         "and of print, which leave a statement as it is. Each leads to its erratum: what is "
         "printed, a counterexample, the sizes at which it can be seen, and a repair that passes "
-        "the same test. Each is computed anew with every build. [](reading.md) says how "
-        "severities are told apart.\n\n" + (_grouped("errata.html.j2", found) or "None so far.")
+        "the same test. Each is computed anew with every build. Where it says *certified*, no "
+        "rounding can explain the counterexample. [](reading.md) says how severities are told "
+        "apart.\n\n" + (_grouped("errata.html.j2", found, certified=_certified) or "None so far.")
     )
 
 
@@ -207,7 +210,8 @@ def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str]) -> str:
     ]
     document = next(row.document for row in rows().values() if row.part == part)
     return f"# Errata: {part}\n\n{DOCUMENTS[document]}.\n\n" + (
-        _grouped("erratum.html.j2", found, titles=titles, errors=_errors) or "None so far."
+        _grouped("erratum.html.j2", found, titles=titles, errors=_errors, certified=_certified)
+        or "None so far."
     )
 
 
@@ -231,6 +235,11 @@ def _errors(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [c for c in entry["checks"] if c["verdict"] in ("fails as printed", "misprint")]
 
 
+def _certified(entry: Mapping[str, Any]) -> bool:
+    """Whether an error that the entry tells of is certified: by balls or exact numbers."""
+    return any(error.get("certificate") for error in _errors(entry))
+
+
 def _summary(ledger: Ledger) -> str:
     """The front page's account: how far the book is, and the gravest findings."""
     failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
@@ -239,6 +248,8 @@ def _summary(ledger: Ledger) -> str:
         "settled so far:\n\n"
         + _render(
             "front.html.j2",
+            proved=sum(entry.get("proved", False) for entry in ledger.entries),
+            certified=sum(map(_certified, ledger.entries)),
             counts=ledger.counts(),
             failing=len(failing),
             gravest=_gravest_first(failing)[:GRAVEST],

@@ -47,7 +47,8 @@ FEWEST = 20  # points that a curve keeps, however many there are
 #: Modules that show what was computed. No number that a record keeps passes through them, and an
 #: edit of them makes no record stale.
 SHOWING = {
-    f"signalbook.{name}" for name in ("figures", "beside", "narrow", "prose", "outputs", "words")
+    f"signalbook.{name}"
+    for name in ("beside", "certificates", "figures", "narrow", "outputs", "prose", "words")
 }
 
 

@@ -17,7 +17,7 @@ from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.fingerprint import of_cell
 from signalbook.ledger import Ledger
-from signalbook.outputs import CLAIMS, FIGURE, figures_in
+from signalbook.outputs import CERTIFICATE, CLAIMS, FIGURE, claims_in, figures_in
 from signalbook.parameters import read_profile
 from signalbook.project import Project
 from signalbook.records import Record, read_record
@@ -186,7 +186,7 @@ def _show_claims(
     outputs = [
         o for c in notebook["cells"] for o in c.get("outputs", []) if CLAIMS in o.get("data", {})
     ]
-    claims = iter(cards.anchored([claim for o in outputs for claim in o["data"][CLAIMS]]))
+    claims = iter(cards.anchored(claims_in(notebook["cells"])))
     up = "../" * (chapter.count("/") + 1)
     for output in outputs:
         shown = [
@@ -264,7 +264,7 @@ def _head(cells: list[dict[str, Any]], source: Source, box: str) -> list[dict[st
 
 def _drop_private_types(cell: dict[str, Any]) -> None:
     for output in cell.get("outputs", []):
-        for mime in (CLAIMS, FIGURE):
+        for mime in (CERTIFICATE, CLAIMS, FIGURE):
             output.get("data", {}).pop(mime, None)
 
 

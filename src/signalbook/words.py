@@ -22,9 +22,14 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def badge(verdict: str) -> Markup:
-    """A verdict as a coloured word."""
-    return Markup('<span class="sb-badge sb-{}">{}</span>').format(slug(verdict), verdict)
+def badge(verdict: str, proved: bool = False) -> Markup:
+    """A verdict as a coloured word; ``proved`` says that a machine proved it on its whole set.
+
+    >>> print(badge("holds", proved=True))
+    <span class="sb-badge sb-holds">holds (proved)</span>
+    """
+    said = f"{verdict} (proved)" if proved else verdict
+    return Markup('<span class="sb-badge sb-{}">{}</span>').format(slug(verdict), said)
 
 
 def show(value: Any, digits: int = 4) -> str:

@@ -1,3 +1,18 @@
+from .counterexamples import (
+    Counterexample as Counterexample,
+)
+from .counterexamples import (
+    Exact as Exact,
+)
+from .counterexamples import (
+    differs as differs,
+)
+from .counterexamples import (
+    exceeds as exceeds,
+)
+from .counterexamples import (
+    reaches as reaches,
+)
 from .functions import (
     Function as Function,
 )
@@ -18,6 +33,15 @@ from .functions import (
 )
 from .functions import (
     mean_square as mean_square,
+)
+from .identities import (
+    Identity as Identity,
+)
+from .identities import (
+    NoIdentity as NoIdentity,
+)
+from .identities import (
+    prove_identity as prove_identity,
 )
 from .kernels import (
     PowerSeries as PowerSeries,

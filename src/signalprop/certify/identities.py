@@ -1,0 +1,49 @@
+"""Displays that are algebra, proved for all values of their symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+__all__ = ["Identity", "NoIdentity", "prove_identity"]
+
+
+class NoIdentity(ArithmeticError):
+    """The two sides are not the same function: ``difference`` is what is left of them."""
+
+    def __init__(self, difference: sympy.Expr) -> None:
+        super().__init__(f"not an identity: the sides differ by {difference}")
+        self.difference = difference
+
+
+@dataclass(frozen=True)
+class Identity:
+    """That two sides are equal wherever both are defined, for all values of ``symbols``."""
+
+    symbols: tuple[str, ...]
+
+
+def prove_identity(left: sympy.Expr, right: sympy.Expr) -> Identity:
+    """Prove ``left = right`` for rational functions of symbols, and of symbolic powers.
+
+    Their difference over a common denominator has a numerator that, multiplied out, is 0 or is not:
+    for rational functions this decides. Sums and roots with symbolic bounds are no rational
+    functions; write them in closed form first. Powers with a symbolic exponent are opened into
+    factors and then count as symbols of their own, which may miss an identity, but proves no false
+    one.
+
+    >>> n, d = sympy.symbols("n d", positive=True)
+    >>> prove_identity((n + d) ** 2 - (n - d) ** 2, 4 * n * d).symbols
+    ('d', 'n')
+    >>> prove_identity(n / (n + 1), n / (n - 1))
+    Traceback (most recent call last):
+    signalprop...NoIdentity: not an identity: the sides differ by -2*n/((n - 1)*(n + 1))
+    """
+    difference = sympy.sympify(left) - sympy.sympify(right)
+    numerator, denominator = sympy.fraction(sympy.together(sympy.expand_power_exp(difference)))
+    if sympy.expand(denominator) == 0:
+        raise ValueError("right must be defined somewhere, got a denominator that vanishes")
+    if sympy.expand(sympy.expand_power_exp(sympy.expand(numerator))) != 0:
+        raise NoIdentity(sympy.factor(difference))
+    return Identity(tuple(sorted(str(symbol) for symbol in difference.free_symbols)))
