@@ -6,6 +6,7 @@ from . import clusters as clusters
 from . import data as data
 from . import initializers as initializers
 from . import inputs as inputs
+from . import jacobians as jacobians
 from . import layers as layers
 from . import limits as limits
 from . import metrics as metrics
@@ -32,6 +33,9 @@ from .chains.path import (
 )
 from .chains.volumes import (
     log_volumes as log_volumes,
+)
+from .jacobians.modules import (
+    jacobian as jacobian,
 )
 from .layers.modules import (
     BatchNorm as BatchNorm,
