@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pandas as pd
 import signalprop as sp
 from signallab.case import Case
 from signallab.conditioning.reference import ACTIVATIONS, directions, off_diagonal
+from signallab.conditioning.zonal import zonal
 from signalprop import theory
 from signalprop._arrays import Floats
 from signalprop.random import Stream
@@ -18,17 +21,25 @@ from signalprop.random import Stream
 __all__ = [
     "DIMENSION",
     "GAMMA",
+    "LABELS",
     "SUPPORT",
+    "OnSphere",
     "apart",
     "covariance_norm",
     "excess_risk",
     "lemma_54",
     "lemma_55",
+    "on_sphere",
     "prescribed",
+    "printed_16",
     "residuals",
     "separations",
     "theorem_16",
+    "theorem_16_on_sphere",
 ]
+
+#: A bound of the excess risk, from n, ``|v*|`` and ``|Sigma|``.
+Bound = Callable[[int, float, float], float]
 
 #: Points of the finite distribution, and their dimension.
 SUPPORT, DIMENSION = 1000, 10
@@ -194,12 +205,25 @@ def excess_risk(n: int, layers: int, target: float, runs: int, stream: Stream) -
     return pd.DataFrame(rows)
 
 
-def theorem_16(
-    n: int, target: float, runs: int, stream: Stream, *, mended: bool = False, constant: float = 1e6
-) -> Case:
+@functools.lru_cache(maxsize=8)
+def _norm(layers: int) -> float:
+    """The norm of Sigma of the finite distribution, exactly."""
+    return float(np.linalg.eigvalsh(_kernel(layers))[-1]) / SUPPORT
+
+
+def printed_16(n: int, norm: float, covariance: float, *, constant: float = 1e6) -> float:
+    """COND Theorem 16 as printed, with any ``constant`` for the O.
+
+    >>> printed_16(4, 0.0, 0.1)
+    0.0
+    """
+    return constant * math.log(n / GAMMA) / n * norm**2
+
+
+def theorem_16(n: int, target: float, runs: int, stream: Stream, bound: Bound = printed_16) -> Case:
     """COND Theorem 16 on the finite distribution: the largest excess risk beside its bound.
 
-    As printed with any ``constant`` for the O. ``mended`` has ``1 + |v*|^2``.
+    ``bound`` is a function of n, of ``|v*|`` and of ``|Sigma|``.
 
     >>> case = theorem_16(3, 0.0, 2, sp.Stream(0))
     >>> case.left > case.right == 0
@@ -207,15 +231,118 @@ def theorem_16(
     """
     delta, layers = prescribed(n, 400, stream.child("depth"))
     made = excess_risk(n, layers, target, runs, stream.child("samples"))
-    norm, lowest = float(made["norm of v*"].iloc[0]), made["smallest eigenvalue"].min()
-    printed = constant * math.log(n / GAMMA) / n * norm**2
-    right = theory.cond_theorem_16(n, norm) if mended else printed
+    norm, lowest = float(made["norm of v*"].iloc[0]), float(made["smallest eigenvalue"].min())
+    covariance = _norm(layers)
     return Case(
         float(made["excess risk"].max()),
-        right,
-        {
-            "Delta > 0": delta > 0,
-            "smallest eigenvalue 1/2": bool(lowest >= 0.5),
-        },
+        bound(n, norm, covariance),
+        {"Delta > 0": delta > 0, **_conclusions(n, lowest, covariance)},
         words=f"n = {n}, {layers} layers",
+    )
+
+
+def _conclusions(n: int, lowest: float, covariance: float) -> dict[str, bool]:
+    """What the first half of the theorem, and Lemma 54 mended, give at the prescribed depth."""
+    return {
+        "smallest eigenvalue 1/2": lowest >= 0.5,
+        "|Sigma| <= 7 / 2 n^2": covariance <= theory.cond_lemma_54_sharper(n**2),
+    }
+
+
+@dataclass(frozen=True)
+class OnSphere:
+    """Samples of the uniform distribution on a sphere, at the depth that Theorem 16 prescribes.
+
+    ``excess`` is the largest excess risk of ``runs`` samples, the upper end of an enclosure of
+    relative width ``width``; ``norm`` is ``|v*|`` and ``covariance`` bounds ``|Sigma|`` from below.
+    """
+
+    layers: int
+    delta: float
+    excess: float
+    width: float
+    norm: float
+    covariance: float
+    lowest: float
+    needle: float
+
+
+#: What the labels on the sphere follow.
+LABELS = ("nothing", "a coordinate", "one needle")
+
+
+@functools.cache
+def on_sphere(n: int, dimension: int, labels: str, runs: int, stream: Stream) -> OnSphere:
+    """Return the excess risk of the interpolant of n uniform points, ReLU, without fresh points.
+
+    Labels are fair signs that follow ``"nothing"``, signs whose mean is the first entry of the
+    input (``"a coordinate"``), or, with no noise, the kernel of the input and a fixed point
+    (``"one needle"``). The mean labels ``f = v* . Phi`` are then 0, an eigenfunction, and a
+    feature; with ``alpha = Kbar^{-1} y`` the excess risk ``E (sum_i alpha_i k(x_i . x) - f(x))^2``
+    is a quadratic form in ``E k(x_i . x) k(x . x_j)``. Delta is a quantile of 40 samples.
+
+    >>> on_sphere(3, 10, "nothing", 1, sp.Stream(0)).norm
+    0.0
+    """
+    if labels not in LABELS:
+        raise ValueError(f"labels must be one of {', '.join(LABELS)}, got {labels!r}")
+    delta, layers = _depth_on_sphere(n, dimension, stream.child("depth"))
+    kernel = zonal(ACTIVATIONS["ReLU"], layers, dimension)
+    pole = np.eye(dimension)[:1]
+    slope = float(kernel.eigenvalues[1])
+    norm = {"nothing": 0.0, "a coordinate": 1 / math.sqrt(dimension * slope), "one needle": 1.0}
+    made = []
+    for rng in stream.child("samples").runs(runs):
+        x = rng.standard_normal((n, dimension))
+        points = np.concatenate([x / np.linalg.norm(x, axis=1, keepdims=True), pole])
+        gram = points @ points.T
+        whole = np.eye(n + 1) + off_diagonal(gram, ACTIVATIONS["ReLU"], [layers])[0]
+        means = {"nothing": 0 * gram[-1], "a coordinate": gram[-1], "one needle": whole[-1]}[labels]
+        sample = whole[:n, :n]
+        signs = np.where(rng.random(n) < (1 + means[:n]) / 2, 1.0, -1.0)
+        alpha = np.linalg.solve(sample, means[:n] if labels == "one needle" else signs)
+        form = np.append(alpha, -1.0 if labels == "one needle" else 0.0)
+        second, error = kernel.second(gram)
+        excess = float(form @ second @ form)
+        if labels == "a coordinate":
+            excess += 1 / dimension - 2 * slope * float(alpha @ means[:n])
+        doubt = float(np.abs(form) @ error @ np.abs(form))
+        lowest = float(np.linalg.eigvalsh(sample)[0])
+        made.append((excess + doubt, 2 * doubt / (excess + doubt), lowest))
+    worst = max(made)
+    return OnSphere(
+        layers,
+        delta,
+        worst[0],
+        max(width for _, width, _ in made),
+        norm[labels],
+        float(kernel.eigenvalues.max()),
+        min(lowest for *_, lowest in made),
+        kernel.needle,
+    )
+
+
+@functools.cache
+def _depth_on_sphere(n: int, dimension: int, stream: Stream) -> tuple[float, int]:
+    """``Delta(n^2, GAMMA)`` on the sphere, from random samples, and the depth for ReLU."""
+    found = separations(n**2, dimension, 40, stream)
+    delta = float(np.quantile(found, GAMMA, method="lower"))
+    return delta, theory.cond_theorem_16_depth(n**2, delta, _support()[1])
+
+
+def theorem_16_on_sphere(
+    n: int, dimension: int, labels: str, runs: int, stream: Stream, bound: Bound = printed_16
+) -> Case:
+    """COND Theorem 16 for uniform inputs: the largest excess risk beside its bound.
+
+    >>> case = theorem_16_on_sphere(3, 10, "nothing", 1, sp.Stream(0))
+    >>> case.left > case.right == 0
+    True
+    """
+    made = on_sphere(n, dimension, labels, runs, stream)
+    return Case(
+        made.excess,
+        bound(n, made.norm, made.covariance),
+        _conclusions(n, made.lowest, made.covariance),
+        words=f"n = {n}, {dimension} dimensions, {made.layers} layers, labels follow {labels}",
     )

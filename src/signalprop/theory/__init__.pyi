@@ -51,6 +51,9 @@ from .conditioning.interpolation import (
 from .conditioning.interpolation import (
     cond_theorem_16_depth as cond_theorem_16_depth,
 )
+from .conditioning.interpolation import (
+    cond_theorem_16_given as cond_theorem_16_given,
+)
 from .conditioning.norm_convergence import (
     cond_theorem_37 as cond_theorem_37,
 )

@@ -74,12 +74,56 @@ def test_excess_risk_of_noise():
 
 
 def test_theorem_16():
-    case = lab.theorem_16(4, 3.0, 3, sp.Stream(4), constant=2.0)
-    mended = lab.theorem_16(4, 3.0, 3, sp.Stream(4), mended=True)
+    case = lab.theorem_16(4, 3.0, 3, sp.Stream(4), lambda n, norm, covariance: n * norm)
+    printed = lab.theorem_16(4, 3.0, 3, sp.Stream(4))
     assert all(case.hypotheses.values())
-    norm = case.right / (2 * math.log(10) / 4)
-    assert mended.right == pytest.approx(35 * (1 + norm) / 4)
+    norm = case.right / 4
+    assert printed.right == pytest.approx(1e6 * math.log(10) / 4 * norm**2)
     assert lab.theorem_16(4, 0.0, 3, sp.Stream(4)).right == 0
+    trace = lab.theorem_16(4, 3.0, 3, sp.Stream(4), lambda n, norm, covariance: covariance)
+    assert 1 / lab.SUPPORT <= trace.right < 2 / lab.SUPPORT  # SUPPORT features, nearly orthogonal
+
+
+@pytest.mark.parametrize("labels", lab.LABELS)
+@pytest.mark.parametrize("dimension", [3, 10])
+def test_excess_risk_on_the_sphere_beside_fresh_points(labels, dimension, monkeypatch):
+    """At three layers needles are wide, and fresh points see them."""
+    monkeypatch.setattr(lab, "_depth_on_sphere", lambda n, d, stream: (0.1, 3))
+    stream, n = sp.Stream(7).child(labels, dimension), 6
+    made = lab.on_sphere(n, dimension, labels, 1, stream)
+    (rng,) = stream.child("samples").runs(1)
+    x = rng.standard_normal((n, dimension))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    fresh = np.random.default_rng(1).standard_normal((60_000, dimension))
+    fresh /= np.linalg.norm(fresh, axis=1, keepdims=True)
+    kernel = sp.KernelMap(lab.ACTIVATIONS["ReLU"])
+
+    def k(a, b):
+        return np.asarray(kernel.iterate(np.clip(a @ b.T, -1, 1), 3, [3]))[..., 0]
+
+    pole = np.eye(dimension)[:1]
+    means = {
+        "nothing": lambda at: np.zeros(len(at)),
+        "a coordinate": lambda at: at[:, 0],
+        "one needle": lambda at: k(at, pole)[:, 0],
+    }[labels]
+    signs = np.where(rng.random(n) < (1 + means(x)) / 2, 1.0, -1.0)
+    y = means(x) if labels == "one needle" else signs
+    square = (k(fresh, x) @ np.linalg.solve(k(x, x), y) - means(fresh)) ** 2
+    slack = 5 * square.std() / math.sqrt(len(fresh))
+    assert made.excess * (1 - made.width) - slack <= square.mean() <= made.excess + slack
+    assert made.width < 0.3
+    if labels == "a coordinate":  # v* = sum of f at points: |v*|^2 = E f^2 / its eigenvalue
+        eigenvalue = float(np.mean(k(fresh, pole)[:, 0] * fresh[:, 0]))
+        assert made.norm == pytest.approx((dimension * eigenvalue) ** -0.5, rel=0.02)
+
+
+def test_theorem_16_on_the_sphere():
+    case = lab.theorem_16_on_sphere(4, 10, "one needle", 2, sp.Stream(5), lambda n, v, s: n * v)
+    assert case.right == 4
+    assert all(case.hypotheses.values())
+    with pytest.raises(ValueError, match="one of nothing, a coordinate, one needle"):
+        lab.on_sphere(4, 10, "something", 2, sp.Stream(5))
 
 
 def test_lemma_55_of_a_sample_that_spans_all():

@@ -6,7 +6,13 @@ import math
 
 from signalprop.theory.conditioning.decay import cond_l_0
 
-__all__ = ["cond_lemma_54", "cond_lemma_54_sharper", "cond_theorem_16", "cond_theorem_16_depth"]
+__all__ = [
+    "cond_lemma_54",
+    "cond_lemma_54_sharper",
+    "cond_theorem_16",
+    "cond_theorem_16_depth",
+    "cond_theorem_16_given",
+]
 
 
 def cond_theorem_16_depth(size: int, delta: float, mu: float) -> int:
@@ -42,12 +48,25 @@ def cond_lemma_54_sharper(size: int) -> float:
 
 
 def cond_theorem_16(n: int, norm: float) -> float:
-    """Return ``35 (1 + |v*|^2) / n``: COND Theorem 16 mended, for the excess risk.
+    """Return ``14/n + 7 |v*|^2 / n^2``: COND Theorem 16 mended, for the excess risk.
 
-    Right by Lemma 55 with ``|Sigma| <= 7 / 2n^2``, smallest eigenvalue 1/2 and the residuals'
-    ``|y - X v*|^2 <= n (1 + |v*|)^2``.
+    Right by :func:`cond_theorem_16_given` with ``|Sigma| <= 7 / 2n^2``, as
+    ``(a + b)^2 <= 2 a^2 + 2 b^2``.
 
-    >>> cond_theorem_16(35, 2.0)
-    5.0
+    >>> cond_theorem_16(7, 7.0)
+    9.0
     """
-    return 35 * (1 + norm**2) / n
+    return 14 / n + 7 * (norm / n) ** 2
+
+
+def cond_theorem_16_given(n: int, norm: float, covariance: float) -> float:
+    """Return ``|Sigma| (sqrt(2n) + |v*|)^2``, which bounds the excess risk of the interpolant.
+
+    Not in COND. The excess risk is ``E ((v_S - v*) . Phi)^2 <= |Sigma| |v_S - v*|^2``, and the
+    interpolant has ``|v_S|^2 = y . Kbar^{-1} y <= 2n``, if the smallest eigenvalue of Kbar is at
+    least 1/2 and labels lie in [-1, 1]. ``covariance`` is ``|Sigma|``.
+
+    >>> cond_theorem_16_given(8, 1.0, 0.01)
+    0.25
+    """
+    return covariance * (math.sqrt(2 * n) + norm) ** 2

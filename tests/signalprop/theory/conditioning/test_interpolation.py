@@ -26,7 +26,14 @@ def test_covariance():
 
 @given(st.integers(1, 1000), st.floats(0, 100))
 def test_theorem_16_follows_from_its_steps(n, norm):
-    sigma = theory.cond_lemma_54_sharper(n**2)
-    steps = 2 * sigma * norm**2 + 2 * n * (1 + norm) ** 2 * 2 * sigma
+    steps = theory.cond_theorem_16_given(n, norm, theory.cond_lemma_54_sharper(n**2))
     assert steps <= theory.cond_theorem_16(n, norm) * (1 + 1e-12)
-    assert theory.cond_theorem_16(1, 2.0) == 175
+    assert theory.cond_theorem_16(1, 2.0) == 42
+
+
+def test_theorem_16_is_attained_where_both_errors_have_one_direction():
+    """One sample at half a unit of norm: on the line all is a number."""
+    feature, best = math.sqrt(0.5), 3.0  # Kbar = 1/2, its smallest allowed value
+    found = -1 / feature  # the interpolant of the label -1
+    excess = feature**2 * (found - best) ** 2  # Sigma is feature^2
+    assert theory.cond_theorem_16_given(1, best, feature**2) == pytest.approx(excess)
