@@ -11,6 +11,7 @@ from . import layers as layers
 from . import limits as limits
 from . import metrics as metrics
 from . import models as models
+from . import probing as probing
 from . import spectra as spectra
 from . import stats as stats
 from . import theory as theory
@@ -117,6 +118,12 @@ from .metrics.ranks import (
 )
 from .models.mlp import (
     MLP as MLP,
+)
+from .probing import (
+    Probe as Probe,
+)
+from .probing import (
+    probe as probe,
 )
 from .random import (
     Stream as Stream,
