@@ -315,16 +315,18 @@ def implies(gram: Floats, *, factor: float = 1.0) -> Case:
     return Case(left, float(theory.cond_assumption_a(gram)) + ROUNDING, words=f"n = {len(gram)}")
 
 
-def rank_of_noise(n: int, dimension: int, noise: float, stream: Stream) -> Case:
+def rank_of_noise(
+    n: int, dimension: int, noise: float, stream: Stream, *, share: float = 1.0
+) -> Case:
     """Return the smallest eigenvalue of n equal inputs plus white noise, beside ``noise^2 / 100``.
 
     ``left`` is the threshold that counts as satisfying Assumption B, ``right`` the eigenvalue. With
-    more inputs than dimensions it is 0, whatever the noise.
+    more inputs than dimensions it is 0, whatever the noise. A ``share`` of the noise is added.
 
     >>> rank_of_noise(5, 3, 0.1, sp.Stream(0)).right < 1e-12
     True
     """
-    x = noise * stream.numpy().standard_normal((n, dimension)) / np.sqrt(dimension)
+    x = share * noise * stream.numpy().standard_normal((n, dimension)) / np.sqrt(dimension)
     x[:, 0] += 1
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     gram = x @ x.T

@@ -151,6 +151,7 @@ def test_noise_helps_only_with_enough_dimensions():
     assert few.left == pytest.approx(1e-4)
     assert few.right > few.left
     assert lab.rank_of_noise(40, 10, 0.1, sp.Stream(3)).right < 1e-12
+    assert lab.rank_of_noise(10, 40, 0.1, sp.Stream(3), share=0.0).right < 1e-12
     # Two inputs: 1 - cos is half their squared distance, which is 2 noise^2 in many dimensions.
     two = lab.rank_of_noise(2, 20000, 0.01, sp.Stream(4))
     assert two.right == pytest.approx(1e-4, rel=0.06)
