@@ -29,7 +29,7 @@ BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter paper serve bench mutants clean setup lock
+.PHONY: help book test test-fast test-site chapter paper vouch serve bench mutants clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."]
 
 paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> [P="device=cuda"], or ALL=1 [BUDGET=2h]
 	@$(BIN)/python -m signalbook paper $(if $(ALL),--all --budget="$$BUDGET",--set="$$P" -- "$$C")
+
+vouch: setup ## carry records over to code that changed since, where the fast run finds the same: all, or C=<part>/<slug>
+	@$(BIN)/python -m signalbook vouch $(if $(C),-- "$$C")
 
 serve: setup ## show the built site on this machine
 	@$(BIN)/python -m signalbook serve

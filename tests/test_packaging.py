@@ -104,6 +104,7 @@ def test_make_help_lists_every_target():
         "test-site",
         "chapter",
         "paper",
+        "vouch",
         "serve",
         "bench",
         "clean",

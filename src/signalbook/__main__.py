@@ -52,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--all", action="store_true", help="all whose record is missing or stale")
     paper.add_argument("--budget", default="", metavar="2h", help="when to stop, with --all")
     paper.add_argument("--set", default="", metavar='"device=cuda"', dest="assignments")
+    vouch = command(_vouch, "carry records over to changed code that finds the same")
+    vouch.add_argument("name", nargs="?", help="<part>/<slug>; without it, all records")
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
     execute = command(_execute, "execute one chapter for the site (the engine calls it)")
@@ -108,6 +110,19 @@ def _paper(project: Project, options: argparse.Namespace) -> int:
     name = project.require(options.name)
     path = make_record(project, name, parse_assignments(options.assignments), on_cell=_tell)
     print(f"recorded in {path}")
+    return 0
+
+
+def _vouch(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import lifeline
+    from signalbook.vouch import vouch, vouch_all
+
+    lifeline.follow()
+    if options.name is None:
+        return vouch_all(project)
+    name = project.require(options.name)
+    done = vouch(project, name, on_cell=_tell)
+    print(f"the record of {name} {'stands for this code too' if done else 'is fresh'}")
     return 0
 
 

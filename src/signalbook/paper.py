@@ -7,7 +7,6 @@ whole, by a run that came to its end, or not at all.
 from __future__ import annotations
 
 import datetime
-import io
 import json
 import math
 import os
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from signalbook import lifeline
@@ -38,18 +36,10 @@ from signalbook.project import Project
 from signalbook.records import duration, read_record, seal
 from signalbook.scale import OURS
 from signalbook.source import Source
+from signalbook.thinning import thinned
+from signalbook.vouch import counted, twin
 
 __all__ = ["budget", "due", "make_due", "make_record"]
-
-ROWS = 400  # of a figure: a curve on a page has fewer pixels than this
-FEWEST = 20  # points that a curve keeps, however many there are
-
-#: Modules that show what was computed. No number that a record keeps passes through them, and an
-#: edit of them makes no record stale.
-SHOWING = {
-    f"signalbook.{name}"
-    for name in ("beside", "certificates", "figures", "narrow", "outputs", "prose", "words")
-}
 
 
 def make_record(
@@ -64,17 +54,19 @@ def make_record(
     What the record keeps is listed in ``pages/executing.md``.
     """
     source = Source(project.source(chapter))
+    fast, kept = twin(project, chapter, on_cell)  # first: a failure would cost the long run
     with _clock(project, chapter) as spent:
         run = execute(project, chapter, dict(chosen), on_cell=on_cell)
         seconds = spent()
-    if changes := code_changes(project, chapter, run.ran["code"]):
+    changes = [
+        name for ran in (fast, run) for name in code_changes(project, chapter, ran.ran["code"])
+    ]
+    if changes:
         raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")
     parameters = resolve(source.parameters, dict(chosen), chapter)
-    modules = {n: d for n, d in run.ran["code"]["modules"].items() if n not in SHOWING}
     record = {
         "chapter": chapter,
-        "code": {**run.ran["code"], "modules": modules},
-        "files": {n: d for n, d in run.ran["files"].items() if not n.startswith("signalbook/")},
+        **counted(run.ran),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "device": _device(str(parameters.get("device", "cpu"))),
         "machine": f"{platform.system()} {platform.machine()}",
@@ -85,11 +77,12 @@ def make_record(
         "claims": claims_in(run.notebook.cells),
         "figures": {
             figure["name"]: {
-                "csv": _thinned(figure["csv"]),
+                "csv": thinned(figure["csv"]),
                 "reduced": figure.get("reduced", []),
             }
             for figure in figures_in(run.notebook.cells)
         },
+        "twin": kept,
     }
     record = json.loads(json.dumps(record))  # as it will be read: the seal is over that
     record["seal"] = seal(record)
@@ -231,31 +224,3 @@ def _times(document: Any, reduced: Any) -> float:
 def _device(name: str) -> str:
     """What a page calls a device: a GPU by its model."""
     return torch.cuda.get_device_name(name) if name.startswith("cuda") else name
-
-
-def _thinned(csv: str) -> str:
-    """What a drawn curve needs: six digits, and few enough places of the finest axis.
-
-    Every curve keeps the same places, spread evenly on a linear and on a logarithmic axis.
-    """
-    data = pd.read_csv(io.StringIO(csv))
-    if len(data) > ROWS:
-        axis = _axis(data)
-        places = np.sort(data[axis].dropna().unique())
-        most = max(FEWEST, ROWS * len(places) // len(data))
-        even = np.linspace(0, len(places) - 1, most - most // 2)
-        geometric = np.geomspace(1, len(places), most // 2) - 1
-        kept = places[np.unique(np.rint(np.concatenate([even, geometric])).astype(int))]
-        data = data[data[axis].isin(kept)]
-        data = data.iloc[:: -(-len(data) // (2 * ROWS))]
-    return str(data.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-
-
-def _axis(data: pd.DataFrame) -> str:
-    """The column along which the rows run: of whole numbers rather than others, the finest."""
-
-    def fitness(name: str) -> tuple[bool, bool, int]:
-        measured = name.startswith("mean ") or name in ("run", "runs", "standard error")
-        return not measured, data[name].dtype.kind in "iu", data[name].nunique()
-
-    return str(max(data.columns, key=fitness))

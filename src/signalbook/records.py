@@ -1,8 +1,9 @@
 """Recorded runs at the documents' own sizes: what they hold, and when they decide.
 
 A record is written by :mod:`signalbook.paper` alone, and carries the digest of the code that made
-it. While that is the code of today its verdicts take the place of reduced ones; later it is stale:
-still shown, marked, and decides nothing.
+it. While that is the code of today, or code that was shown to find the same
+(:mod:`signalbook.vouch`), its verdicts take the place of reduced ones; else it is stale: still
+shown, marked, and decides nothing.
 """
 
 from __future__ import annotations
@@ -29,17 +30,22 @@ REDUCED = ("agrees at reduced scale", "disagrees at reduced scale", "not run at 
 
 @dataclass(frozen=True)
 class Record:
-    """What ``records/<part>/<slug>.json`` holds; ``changes`` names the code that is other now."""
+    """What ``records/<part>/<slug>.json`` holds.
+
+    ``changes`` names the code that is other now than the code that is known to find the same, and
+    ``since`` what differs between that code and the code that made the record.
+    """
 
     data: Mapping[str, Any]
     changes: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         return self.data[name]
 
     @property
     def fresh(self) -> bool:
-        """Whether the code that made it is the code of today."""
+        """Whether it speaks for the code of today."""
         return not self.changes
 
     def reductions(self, source: Source) -> dict[str, tuple[Any, Any]]:
@@ -67,9 +73,16 @@ def read_record(project: Project, chapter: str) -> Record | None:
             f"{path.relative_to(project.root)} is not as its run left it: "
             f"run `make paper C={chapter}`, or remove it"
         )
-    changes = code_changes(project, chapter, data["code"])
-    changes += file_changes(data["files"], data["code"]["modules"])
-    return Record(data, tuple(changes))
+    made = _changes(project, chapter, data)
+    if "vouched" not in data:
+        return Record(data, made)
+    changes = _changes(project, chapter, data["vouched"])
+    return Record(data, changes, since=() if changes else made)
+
+
+def _changes(project: Project, chapter: str, ran: Mapping[str, Any]) -> tuple[str, ...]:
+    changes = code_changes(project, chapter, ran["code"])
+    return (*changes, *file_changes(ran["files"], ran["code"]["modules"]))
 
 
 def seal(data: Mapping[str, Any]) -> str:

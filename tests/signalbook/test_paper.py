@@ -3,8 +3,6 @@
 import json
 import time
 
-import numpy as np
-import pandas as pd
 import psutil
 import pytest
 
@@ -37,6 +35,9 @@ def test_a_record_says_what_ran_and_keeps_rows_and_verdicts(book):
     assert record["claims"][0]["verdict"] == "holds"
     assert record["figures"]["line"]["csv"].startswith("value\n")
     assert record["figures"]["line"]["reduced"] == []
+    assert record["twin"]["parameters"] == {"runs": 20, "device": "cpu", "seed": 3}
+    assert record["twin"]["claims"][0]["id"] == "ORTH-X1"
+    assert len(record["twin"]["figures"]["line"].split()) == 21
     assert {"python", "torch", "numpy"} <= set(record["versions"])
     assert (record["device"], len(record["date"])) == ("cpu", 10)
     assert 0 < record["seconds"] < 120
@@ -126,36 +127,3 @@ def test_the_time_before_a_stop_counts(book):
     checkpoint.touch()
     with paper._clock(project, A) as clock:
         assert 100 <= clock() < 110
-
-
-def thinned(frame):
-    return pd.read_csv(pd.io.common.StringIO(paper._thinned(frame.to_csv(index=False))))
-
-
-def test_short_tables_are_kept_whole():
-    frame = pd.DataFrame({"layer": range(300), "mean gap": np.pi})
-    assert thinned(frame)["layer"].tolist() == list(range(300))
-    assert set(thinned(frame)["mean gap"]) == {3.14159}
-
-
-def test_long_curves_keep_the_same_places_on_both_kinds_of_axis():
-    layers = np.arange(1, 10_001)
-    frame = pd.concat(
-        [
-            pd.DataFrame({"network": name, "layer": layers, "mean gap": 1 / layers, "runs": 20})
-            for name in ("plain", "batch norm", "He")
-        ]
-    )
-    there = thinned(frame)
-    assert len(there) <= 2 * paper.ROWS
-    by_network = [set(part["layer"]) for _, part in there.groupby("network")]
-    assert by_network[0] == by_network[1] == by_network[2]
-    kept = np.array(sorted(by_network[0]))
-    assert {1, 2, 3, 10_000} <= {*kept}
-    assert np.diff(kept).max() < 300
-    assert np.diff(np.log(kept)).max() < np.log(2) + 1e-9
-
-
-def test_many_raw_points_are_thinned_too():
-    rng = np.random.default_rng(0)
-    assert 100 <= len(thinned(pd.DataFrame(rng.random((50_000, 2)), columns=["x", "y"]))) <= 800
