@@ -24,6 +24,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[1]
 ALLOWED = 0.05  # share of survivors: some slips change nothing, such as a finer grid
@@ -145,9 +149,18 @@ def _run(folder: str, mutant: Mutant) -> None:
 
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     sys.path.insert(0, folder)
+    options = ["-xq", "-p", "no:cacheprovider", "-p", "no:xdist", str(mutant.test)]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        code = pytest.main(["-xq", "-p", "no:cacheprovider", "-p", "no:xdist", str(mutant.test)])
+        code = pytest.main(options, plugins=[CheapFirst])
     sys.exit(int(code))
+
+
+class CheapFirst:
+    """Tests marked `slow` come last: what the others notice already need not be paid for twice."""
+
+    @staticmethod
+    def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: "slow" in item.keywords)
 
 
 def main() -> None:

@@ -173,3 +173,9 @@ def test_gradients_are_refused_and_not_zero():
         with pytest.raises(ValueError, match=r"x requires grad.*x\.detach\(\).*MLP"):
             differentiate()
     final(x.requires_grad_().detach())
+
+
+def test_one_run_of_seed_zero_if_nothing_is_said():
+    chain, start = sp.Chain(8, layers=[ORTH]), sp.inputs.gaussian_samples(3)
+    said = chain.run(start, 2, runs=1, seed=0).final()
+    torch.testing.assert_close(chain.run(start, 2).final(), said, rtol=0, atol=0)

@@ -66,6 +66,10 @@ def test_blocks_leave_no_trace_in_the_numbers(monkeypatch, law, depth):
         torch.testing.assert_close(a, b, rtol=0, atol=0)
 
 
+def test_a_block_of_doubles_takes_8_mb():
+    assert engines.BLOCK * np.dtype(float).itemsize == 8 * 1024**2
+
+
 def test_draws_stop_early_without_waiting():
     layers = draws(
         sp.gaussian(), sp.Stream(0).runs(2), (2, 2), (2, 2), 10**9, torch.empty(0).double()

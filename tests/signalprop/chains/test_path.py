@@ -42,6 +42,10 @@ def test_as_many_runs_go_together_as_their_weights_fit(monkeypatch, engine, at_o
     assert [len(range(5)[group]) for group in path._groups()] == sizes
 
 
+def test_32_mb_of_weights_go_together():
+    assert path_module.WEIGHTS_AT_ONCE * np.dtype(float).itemsize == 32 * 1024**2
+
+
 def test_layers_wait_until_they_fill_a_block(monkeypatch):
     monkeypatch.setattr(path_module, "BLOCK", 3 * (2 * 3 * 8))
     blocks = NET.run(START, 10, runs=2)._states(slice(0, 2), range(11))
@@ -54,6 +58,7 @@ def test_one_run_of_seed_zero_and_every_layer_if_nothing_is_said():
     blocks = path.average(sp.orthogonality_gap, batches=4).blocks
     every_layer = said.average(sp.orthogonality_gap, every=1, batches=4).blocks
     np.testing.assert_array_equal(blocks, every_layer)
+    assert path.average(sp.orthogonality_gap).blocks.shape == (1, 20)
 
 
 def test_the_questions_agree_with_each_other():

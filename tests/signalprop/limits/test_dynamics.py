@@ -47,6 +47,10 @@ def test_search_and_bisection_agree(phi):
     assert len(attracting) == 1
     assert attracting[0].value == pytest.approx(float(k.fixed_point().value), abs=1e-12)
     assert points[-1].value == 1
+    assert [p.gap for p in points] == pytest.approx([1 - p.value for p in points], abs=1e-15)
+    assert [p.multiplier for p in points] == pytest.approx(
+        [float(k.derivative(p.value)) for p in points], rel=1e-12
+    )
     assert all(p.value in (-1.0, 1.0) for p in points if not p.attracting)
 
 

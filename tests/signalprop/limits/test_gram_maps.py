@@ -132,3 +132,60 @@ def test_recentred_map_of_equal_points_is_refused():
     centred = recentred_gram_map(np.diag([1.0, 2.0, 3.0]), lambda rho: rho)
     projection = np.eye(3) - 1 / 3
     np.testing.assert_allclose(centred, projection @ np.diag([1.0, 2.0, 3.0]) @ projection)
+
+
+@pytest.mark.parametrize("draws", [2, 7])
+def test_mean_and_standard_error_are_those_of_the_products(draws):
+    """From the normalized batches themselves, which the activation sees."""
+    seen = []
+
+    def phi(u):
+        seen.append(u)
+        return torch.relu(u)
+
+    mean, error = gram_map(correlated(3, 0.4), phi, draws, STREAM.child("few"))
+    batches = seen[0].numpy()
+    assert batches.shape == (draws, 3)
+    np.testing.assert_allclose(batches.mean(axis=1), 0, atol=1e-14)
+    np.testing.assert_allclose(batches.std(axis=1), 1, rtol=1e-13)
+    y = np.maximum(batches, 0)
+    products = y[:, :, None] * y[:, None]
+    np.testing.assert_allclose(mean, products.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(
+        error, products.std(axis=0, ddof=1) / np.sqrt(draws), rtol=1e-7, atol=1e-8
+    )
+
+
+def test_200_000_draws_of_seed_zero_if_nothing_is_said():
+    said = {"samples": 200_000, "seed": 0}
+    for found, expected in zip(
+        gram_map(np.eye(2), torch.relu), gram_map(np.eye(2), torch.relu, **said), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    path = gram_path(np.eye(2), torch.relu, 1)
+    np.testing.assert_array_equal(path, gram_path(np.eye(2), torch.relu, 1, **said))
+
+
+@pytest.mark.parametrize(("share", "good"), [(0.97, True), (1.03, False)])
+def test_what_rounding_to_float32_may_do_is_forgiven(share, good):
+    """A millionth of the largest entry: beside the diagonal, and below zero."""
+    skew, negative = 4 * np.eye(3), np.diag([4.0, 1.0, -4e-6 * share])
+    skew[0, 1] = 4e-6 * share
+    for gram, words in ((skew, "symmetric"), (negative, "positive semi-definite")):
+        for batch in (gram, np.stack([np.eye(3), gram])):
+            if good:
+                assert np.isfinite(gram_map(batch, torch.tanh, 10)[0]).all()
+            else:
+                with pytest.raises(ValueError, match=words):
+                    gram_map(batch, torch.tanh, 10)
+
+
+@pytest.mark.parametrize(("share", "good"), [(0.5, False), (2.0, True)])
+def test_points_that_differ_by_rounding_alone_do_not_differ(share, good):
+    gram = 4 * np.ones((2, 2)) + np.diag([0.0, 8e-12 * share])  # its variance is a quarter of that
+    gram = gram + np.diag([8e-12 * share, 0.0])
+    if good:
+        gram_map(gram, torch.tanh, 10)
+    else:
+        with pytest.raises(ValueError, match="points that differ"):
+            gram_map(gram, torch.tanh, 10)

@@ -292,3 +292,20 @@ def test_the_way_from_1_is_iterated_where_the_correlation_rounds():
     for outside in (-0.1, 2.1):
         with pytest.raises(ValueError, match=r"delta must lie in \[0, 2\]"):
             KernelMap.from_series([0.5, 0.5]).iterate_complement(outside, 3)
+
+
+def test_201_coefficients_if_nothing_is_said():
+    assert KernelMap.from_series([0.25, 0.75]).hermite_coefficients().shape == (201,)
+    assert KernelMap(A.exp).hermite_coefficients().shape == (201,)
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+def test_eight_roundings_beyond_the_ends_are_forgiven(kind):
+    k, eps = KernelMap.from_series([0.5, 0.5]), torch.finfo(kind).eps
+    for use, low, high in ((k, -1.0, 1.0), (k.complement, 0.0, 2.0)):
+        ends = torch.tensor([low, high], dtype=kind)
+        beyond = torch.tensor([low - 6 * eps, high + 6 * eps], dtype=kind)
+        assert use(beyond).tolist() == use(ends).tolist()
+        for end in (low - 10 * eps, high + 10 * eps):
+            with pytest.raises(ValueError, match="must lie in"):
+                use(torch.tensor(end, dtype=kind))

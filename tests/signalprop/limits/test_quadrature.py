@@ -11,7 +11,13 @@ from scipy.special import owens_t
 from scipy.stats import norm
 
 from signalprop.activations import erf
-from signalprop.limits.quadrature import bivariate_expectation, gaussian_expectation, panel_rule
+from signalprop.limits.quadrature import (
+    Grid,
+    bivariate_expectation,
+    gaussian_expectation,
+    panel_rule,
+    resolve,
+)
 
 
 @pytest.mark.parametrize("power", range(0, 21, 2))
@@ -124,3 +130,45 @@ def test_a_kink_that_an_edge_of_the_panels_hides(rho):
     angle = math.asin(rho)
     exact = 2 / math.pi * (math.sqrt(1 - rho**2) + rho * angle)
     assert bivariate_expectation(rho, torch.abs) == pytest.approx(exact, abs=1e-14)
+
+
+@pytest.mark.parametrize(("reach", "panels"), [(9.0, 9), (10.0, 10), (10.5, 11)])
+def test_panels_of_width_2_with_20_nodes_each(reach, panels):
+    nothing = torch.zeros(0, dtype=torch.float64)
+    x, weights = panel_rule(nothing, reach)
+    assert x.shape == weights.shape == (20 * panels,)
+    assert len(panel_rule(nothing, reach, 0.5)[0]) == 20 * 4 * reach
+    edges = np.linspace(-reach, reach, panels + 1)
+    assert (np.histogram(x.numpy(), edges)[0] == 20).all()
+    masses = weights.reshape(panels, 20).sum(-1)
+    torch.testing.assert_close(masses.numpy(), np.diff(norm.cdf(edges)), rtol=1e-10, atol=1e-15)
+
+
+def test_the_reach_is_where_the_rest_is_negligible():
+    """Of exp(a x) times the density, a hump around a, what is below 1e-18 of it."""
+    for rate, reach in ((0.0, 9.5), (8.0, 17.5), (20.0, 29.5)):
+        assert resolve(lambda x, a=rate: torch.exp(a * x))[1].reach == reach
+    assert resolve(lambda x: x**20)[1].reach == 12.0
+
+
+def test_the_grid_of_a_steep_function_closes_in_on_its_kinks_by_halves():
+    _, grid = resolve(lambda x: torch.tanh(100 * (x - 0.3)), [0.3], steepness=100.0)
+    steps = 2.0 ** -np.arange(11.0)  # down to an eighth of 1/100, rounded to a power of 2
+    around = np.concatenate([-steps, [0.0], steps])
+    expected = np.unique(np.concatenate([around, 0.3 + around, [0.3]]))
+    found = grid.knots.numpy()
+    assert np.isin(expected.round(12), found.round(12)).all()
+    assert grid.kinks.tolist() == [0.3]
+    assert len(resolve(torch.tanh, steepness=16.0)[1].knots) == 0, "halving the panels does"
+
+
+def test_grids_are_scaled_cut_and_joined():
+    one = Grid(torch.tensor([1.0]), torch.tensor([1.0, 8.0]), 5.0)
+    other = Grid(torch.tensor([2.0]), torch.tensor([1.0, 2.0]), 7.0)
+    assert [list(p) for p in one.scaled(2.0)[:2]] == [[2.0], [2.0, 16.0]]
+    assert one.scaled(2.0).reach == 5.0
+    assert one.within(1.5).knots.tolist() == [1.0]
+    assert one.within(1.6).knots.tolist() == [1.0, 8.0]
+    both = one.joined(other)
+    assert (both.kinks.tolist(), both.knots.tolist()) == ([1.0, 2.0], [1.0, 2.0, 8.0])
+    assert both.reach == other.joined(one).reach == 7.0

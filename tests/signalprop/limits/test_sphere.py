@@ -102,3 +102,10 @@ def test_the_order_is_high_enough(order):
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
         pair_rule(*arguments)
+
+
+def test_arcs_have_48_nodes_if_nothing_is_said():
+    for found, said in zip(pair_rule(5, (0.7,)), pair_rule(5, (0.7,), 48), strict=True):
+        torch.testing.assert_close(found, said, rtol=0, atol=0)
+    cuts = 4  # 0 of either entry, at two angles each
+    assert len(pair_rule(3).first) == cuts * 48

@@ -89,3 +89,15 @@ def test_rounding_may_make_an_eigenvalue_slightly_negative(off, good):
     else:
         with pytest.raises(ValueError, match="positive semi-definite"):
             gram_condition_number(m)
+
+
+@pytest.mark.parametrize("shape", [(2, 90), (3, 3)])
+@pytest.mark.parametrize(("share", "dependent"), [(0.9, True), (1.1, False)])
+def test_the_larger_dimension_says_what_rounding_may_leave(shape, share, dependent):
+    """Singular values below max(n, d) eps of the largest count as zero, those above do not."""
+    x = 4 * np.eye(*shape)
+    x[shape[0] - 1, shape[0] - 1] *= share * max(shape) * np.finfo(float).eps
+    assert (isometry(x) == 0) == (isometry_gap(x) == np.inf) == dependent
+    assert (condition_number(x) == np.inf) == dependent
+    gram = np.diag([1.0, 0.5, share * 3 * np.finfo(float).eps])
+    assert (gram_condition_number(gram) == np.inf) == dependent

@@ -37,6 +37,7 @@ def test_sampling_agrees_with_the_exact_volumes():
     x = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 2.0]])
     exact = sign_class_volumes(x)
     flat = np.pad(x, ((0, 0), (0, 1)))  # the same lines, seen from three dimensions: sampled
+    assert np.array_equal(sign_class_volumes(flat), sign_class_volumes(flat, samples=100_000))
     sampled = sign_class_volumes(flat, samples=200_000)
     error = np.sqrt(exact * (1 - exact) / 200_000)
     assert (np.abs(sampled - exact) < 6 * error).all()
@@ -49,6 +50,7 @@ def test_number_of_classes_in_general_position():
 def test_small_cases():
     assert sign_class_volumes([[2.0], [-3.0]]).tolist() == [0.5, 0.5]
     assert gamma(np.eye(3), samples=99) == gamma(np.eye(3), samples=99, seed=0)
+    assert gamma(np.eye(3)) == gamma(np.eye(3), samples=100_000)
     assert gamma([[0.0, 0.0]]) == 1.0
     assert sign_class_volumes(np.zeros((2, 3))).tolist() == [1.0], "no line: one class"
     assert sign_class_volumes(np.eye(3), samples=1).tolist() == [1.0]

@@ -32,6 +32,18 @@ def test_roundings(rounding, layers):
     assert theory.cond_l_1(10, 0.1, 1.0, rounding) == pytest.approx(
         layers + {"up": 4, "down": 3, "none": math.log2(10)}[rounding], rel=1e-9
     )
+    assert theory.cond_l_2(10, 0.1, 1.0, rounding) == pytest.approx(
+        2 * layers + {"up": 9, "down": 8, "none": 2 * math.log2(20)}[rounding], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("n", [2, 7, 60])
+@pytest.mark.parametrize(("delta", "nu"), [(0.5, 0.1), (0.01, 0.37), (1e-4, 1.0)])
+def test_l_1_and_l_2_are_where_the_discs_of_their_bounds_end(n, delta, nu):
+    """Without rounding both are exact: n B = 1/2 at L_1, and 4 n B = 1 at half of L_2."""
+    l_1, l_2 = (f(n, delta, nu, "none") for f in (theory.cond_l_1, theory.cond_l_2))
+    assert n * theory.cond_b(l_1, delta, nu, "none") == pytest.approx(1 / 2, rel=1e-9)
+    assert 4 * n * theory.cond_b(l_2 / 2, delta, nu, "none") == pytest.approx(1, rel=1e-9)
 
 
 def test_b_by_hand():

@@ -29,6 +29,8 @@ def test_theorem_16_follows_from_its_steps(n, norm):
     steps = theory.cond_theorem_16_given(n, norm, theory.cond_lemma_54_sharper(n**2))
     assert steps <= theory.cond_theorem_16(n, norm) * (1 + 1e-12)
     assert theory.cond_theorem_16(1, 2.0) == 42
+    assert theory.cond_theorem_16(7, 3.0) == pytest.approx(2 + 9 / 7)
+    assert theory.cond_theorem_16_given(8, 3.0, 0.5) == pytest.approx(24.5)
 
 
 def test_theorem_16_is_attained_where_both_errors_have_one_direction():

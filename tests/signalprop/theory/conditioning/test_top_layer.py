@@ -1,5 +1,7 @@
 """The corollaries from the bounds that their proofs start with, and by hand."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,3 +42,11 @@ def test_corollary_8_from_the_same(n, delta, mu, layers):
     assert n * theory.ker_potential(theory.cond_sharpest(delta, mu, layers)[-1]) <= sharper * (
         1 + 1e-9
     )
+
+
+def test_lemma_43_gives_back_the_width_that_it_asks_for():
+    """At the width (4 C)^(L+1) log(n) / gamma^2 the accuracy is gamma."""
+    for size, layers, n, gamma in ((1.0, 3, 5, 0.2), (1.5, 2, 10, 0.5), (0.3, 4, 80, 1.0)):
+        width = (4 * size) ** (layers + 1) * math.log(n) / gamma**2
+        assert theory.cond_lemma_43(width, layers, n, size) == pytest.approx(gamma)
+    assert theory.cond_lemma_43(6**3, 2, math.e**4, 1.5) == pytest.approx(2)

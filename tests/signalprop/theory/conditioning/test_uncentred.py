@@ -51,3 +51,12 @@ def test_critical_bound_of_the_quadratic(mean, layers):
     for _ in range(layers):
         e -= mean * e**2
     assert e <= theory.cond_lemma_36_sharper(layers, mean) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mean", [0.2, 0.5])
+def test_critical_bound_is_reached_in_the_end(mean):
+    """The quadratic goes as 1 / (mean L): a layer adds mean and terms that die out to 1 / e."""
+    e, layers = 1.0, 20_000
+    for _ in range(layers):
+        e -= mean * e**2
+    assert theory.cond_lemma_36_sharper(layers, mean) == pytest.approx(e, rel=2e-3)

@@ -92,3 +92,15 @@ def test_example_14_is_the_limit():
 def test_a_branch_too_strong_is_refused():
     with pytest.raises(ValueError, match=r"gamma must lie in \[0, 1/\(sqrt\(3\) d\) = 0.192\)"):
         theory.expected_frobenius(np.eye(3), 0.2)
+
+
+def test_n_points_a_weight_are_exact_to_order_2_n_less_1():
+    """What is left is of the order gamma^(2 n): halving gamma divides it by 4^n, about."""
+    m = correlation(2, 2, 3)
+
+    def left(gamma, *nodes):
+        return theory.expected_frobenius(m, gamma, *nodes) - theory.expected_frobenius(m, gamma, 20)
+
+    for nodes in (3, 4):
+        assert np.log2(left(0.08, nodes) / left(0.04, nodes)) == pytest.approx(2 * nodes, abs=0.4)
+    assert left(0.2) == left(0.2, 6)

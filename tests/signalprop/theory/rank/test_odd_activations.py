@@ -27,3 +27,8 @@ def test_bad_input():
         theory.rank_lemma_20(0, 0.1)
     with pytest.raises(ValueError, match="bound must be positive"):
         theory.rank_theorem_5_step(3, 0.0)
+
+
+def test_activations_are_bounded_by_the_identity_if_nothing_is_said():
+    assert theory.rank_theorem_5_step(5) == theory.rank_theorem_5_step(5, 1.0)
+    assert theory.rank_lemma_20(5, 0.1) == theory.rank_lemma_20(5, 0.1, 1.0)
