@@ -8,6 +8,7 @@ C ?=
 P ?=
 ALL ?=
 BUDGET ?=
+PORT ?= 8000
 
 THIS_PYTHON := $(if $(filter file,$(origin PYTHON)),,--this-python)
 ifeq ($(origin CORES),undefined)
@@ -23,7 +24,8 @@ override PROFILE := $(value PROFILE)
 override C := $(value C)
 override P := $(value P)
 override BUDGET := $(value BUDGET)
-export PYTHON CORES TORCH_INDEX PROFILE C P BUDGET
+override PORT := $(value PORT)
+export PYTHON CORES TORCH_INDEX PROFILE C P BUDGET PORT
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
@@ -57,8 +59,8 @@ paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> 
 vouch: setup ## carry records over to code that changed since, where the fast run finds the same: all, or C=<part>/<slug>
 	@$(BIN)/python -m signalbook vouch $(if $(C),-- "$$C")
 
-serve: setup ## show the built site on this machine
-	@$(BIN)/python -m signalbook serve
+serve: setup ## show the built site on this machine [PORT=8000]
+	@$(BIN)/python -m signalbook serve --port "$$PORT"
 
 bench: setup ## run the benchmarks into records/benchmarks.json
 	@$(BIN)/python benchmarks/run.py

@@ -42,7 +42,7 @@ rule chapter:
         mem_mb=3000,
         runtime=60,
     shell:
-        "{sys.executable} -m signalbook execute {wildcards.chapter}"
+        "{sys.executable:q} -m signalbook execute {wildcards.chapter}"
 
 
 rule site:
@@ -52,4 +52,4 @@ rule site:
     output:
         "_build/site/.complete",
     shell:
-        "{sys.executable} -m signalbook site"
+        "{sys.executable:q} -m signalbook site"

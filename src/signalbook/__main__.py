@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import hashlib
 import http.server
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from signalbook.errors import BookError
-from signalbook.files import replace
+from signalbook.files import replace, unwritable
 from signalbook.parameters import parse_assignments
 from signalbook.project import Project
 
 __all__ = ["main"]
+
+#: What the system says where a file cannot be written: a full disk, a folder of somebody else.
+UNWRITABLE = {
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    *(errno.EEXIST, errno.ENOTDIR),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,6 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.run(Project.find(), options) or 0)
     except BookError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.filename is None or error.errno not in UNWRITABLE:
+            raise
+        print(f"error: {unwritable(error.filename, error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; what is finished stays", file=sys.stderr)
@@ -69,6 +82,7 @@ def _book(project: Project, options: argparse.Namespace) -> int:
         raise BookError(f"there is no profile {options.profile!r}: add profiles/{options.profile}/")
     if options.cores < 1:
         raise BookError(f"CORES must be 1 or more, got {options.cores}")
+    _check_home()
     return build(project, options.profile, options.cores)
 
 
@@ -80,6 +94,7 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook.records import read_record
     from signalbook.source import Source
 
+    _check_home()
     name = project.require(options.name)
     source = Source(project.source(name))
     chosen = values(project, source, name, "fast") | parse_assignments(options.assignments)
@@ -102,6 +117,7 @@ def _paper(project: Project, options: argparse.Namespace) -> int:
     from signalbook import lifeline
     from signalbook.paper import budget, make_due, make_record
 
+    _check_home()
     if options.all:
         return make_due(project, budget(options.budget))
     if options.name is None:
@@ -117,6 +133,7 @@ def _vouch(project: Project, options: argparse.Namespace) -> int:
     from signalbook import lifeline
     from signalbook.vouch import vouch, vouch_all
 
+    _check_home()
     lifeline.follow()
     if options.name is None:
         return vouch_all(project)
@@ -124,6 +141,20 @@ def _vouch(project: Project, options: argparse.Namespace) -> int:
     done = vouch(project, name, on_cell=_tell)
     print(f"the record of {name} {'stands for this code too' if done else 'is fresh'}")
     return 0
+
+
+def _check_home() -> None:
+    """Kernels and the engine keep caches in the home folder, and fail in words of their own."""
+    home = Path.home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        there = os.access(home, os.W_OK)
+    except OSError:
+        there = False
+    if not there:
+        raise BookError(
+            f"HOME is {home}, which cannot be written to: set HOME to a folder of yours"
+        )
 
 
 def _tell(cell: int, cells: int) -> None:
@@ -151,7 +182,14 @@ def _serve(project: Project, options: argparse.Namespace) -> int:
     if not (project.site / "index.html").is_file():
         raise BookError("there is no site yet: run `make book` first")
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(project.site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler) as server:
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler)
+    except (OSError, OverflowError) as error:
+        reason = "no port" if isinstance(error, OverflowError) else error.strerror
+        raise BookError(
+            f"cannot serve at port {options.port}: {reason}; choose another, `make serve PORT=8001`"
+        ) from error
+    with server:
         print(f"http://127.0.0.1:{server.server_port}/  (stop with Ctrl-C)", flush=True)
         server.serve_forever()
     return 0

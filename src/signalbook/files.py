@@ -10,7 +10,7 @@ from typing import Any
 
 from signalbook.errors import BookError
 
-__all__ = ["read_json", "replace", "write"]
+__all__ = ["read_json", "replace", "unwritable", "write"]
 
 
 def read_json(path: Path) -> Any:
@@ -32,9 +32,10 @@ def write(path: Path, text: str | bytes) -> bool:
 
 def replace(path: Path, content: bytes) -> None:
     """Put a file in place in one step: readers see the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = ""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -42,10 +43,15 @@ def replace(path: Path, content: bytes) -> None:
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except OSError as error:
-        raise BookError(
-            f"cannot write {path}: {error.strerror}; free some space or fix the folder's"
-            " permissions, then run the same command again: what is finished stays"
-        ) from error
+        raise unwritable(path, error) from error
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def unwritable(path: Path | str, error: OSError) -> BookError:
+    """What a full disk, or a folder of somebody else, asks of a person."""
+    return BookError(
+        f"cannot write {path}: {error.strerror}; free some space or fix the folder's"
+        " permissions, then run the same command again: what is finished stays"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,8 @@ import yaml
 from signalbook.errors import BookError
 
 __all__ = ["Project"]
+
+PLAIN = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,15 @@ class Project:
         """The chapters in reading order.
 
         A toc entry without a file and a chapter outside the toc are both errors: the first would be
-        a dead link, the second a result that nobody finds.
+        a dead link, the second a result that nobody finds. Names are plain, since they stand in
+        addresses, in commands and in the engine's rules.
         """
         listed = [p.removeprefix("chapters/") for p in self.pages if p.startswith("chapters/")]
         for name in listed:
+            if not PLAIN.fullmatch(name):
+                raise BookError(
+                    f"chapters/{name}.md: a chapter's name has letters, digits and hyphens alone"
+                )
             if not self.source(name).is_file():
                 raise BookError(
                     f"_toc.yml lists chapters/{name}, but there is no chapters/{name}.md:"

@@ -47,7 +47,9 @@ def _sphinx(project: Project, sources: Path) -> Path:
     """Run Jupyter Book with warnings as errors.
 
     Its caches are kept only if the last run ended well, with the same frame: after a kill they may
-    be torn, and it does not see changes of the assets or the table of contents.
+    be torn, and it does not see changes of the assets or the table of contents. Every page is
+    written anew from what it has read: beside pages of an earlier run it would keep the words that
+    these had in the index of the search.
     """
     out, state = project.build / "sphinx", project.build / "sphinx.state"
     frame = _digest(
@@ -55,6 +57,7 @@ def _sphinx(project: Project, sources: Path) -> Path:
     )
     if not state.is_file() or state.read_text() != frame:
         shutil.rmtree(out, ignore_errors=True)
+    shutil.rmtree(out / "_build" / "html", ignore_errors=True)
     write(state, "running")
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(sources)]
     options = ["--path-output", str(out), "--warningiserror", "--keep-going", "--nitpick"]

@@ -52,3 +52,16 @@ def test_chapter_and_parameters(folder, target, text):
 def test_the_other_variables(folder, text):
     lines = make(folder, "book", f"CORES={text}", f"PROFILE={text}", f"TORCH_INDEX={text}")
     assert lines[5:] == ["-m", "signalbook", "book", "--cores", text, "--profile", text]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_record_and_a_port(folder, text):
+    assert make(folder, "vouch", f"C={text}")[5:] == ["-m", "signalbook", "vouch", "--", text]
+    (folder / "log").unlink()
+    assert make(folder, "serve", f"PORT={text}")[5:] == [
+        "-m",
+        "signalbook",
+        "serve",
+        "--port",
+        text,
+    ]

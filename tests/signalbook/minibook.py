@@ -94,6 +94,8 @@ settle(
 class MiniBook:
     """A project of small chapters, each settling one ID."""
 
+    python = sys.executable
+
     def __init__(self, root: Path, chapters: Sequence[str] = ()) -> None:
         self.root, self.chapters = root, list(chapters)
 
@@ -129,7 +131,7 @@ class MiniBook:
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen:
         return subprocess.Popen(
-            [sys.executable, "-m", "signalbook", *arguments],
+            [self.python, "-m", "signalbook", *arguments],
             cwd=self.root,
             env=os.environ | environment,
             stdout=subprocess.PIPE,
@@ -159,6 +161,12 @@ class MiniBook:
         build = self.root / "_build"
         paths = [build / "ledger.json", *sorted((build / "stage").rglob("*.csv"))]
         return {path.relative_to(build).as_posix(): path.read_bytes() for path in paths}
+
+    def site(self) -> dict[str, bytes]:
+        """Every file of the site, byte for byte."""
+        site = self.root / "_build" / "site"
+        paths = [path for path in site.rglob("*") if path.is_file()]
+        return {path.relative_to(site).as_posix(): path.read_bytes() for path in paths}
 
 
 def empty(root: Path) -> MiniBook:

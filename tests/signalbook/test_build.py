@@ -3,9 +3,12 @@
 import json
 import os
 import signal
+import sys
 import time
 
 import pytest
+
+from tests.signalbook.minibook import empty
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
 
@@ -53,6 +56,7 @@ def test_order_and_workers_leave_no_trace(built):
 
 
 def test_failure_shows_cell_and_keeps_the_rest(built):
+    clean = built.site()
     built.chapter(A, "ORTH-X1", code="raise RuntimeError('the sky fell')")
     output = built.run("book", code=1)
     assert "RuntimeError: the sky fell" in output
@@ -65,6 +69,9 @@ def test_failure_shows_cell_and_keeps_the_rest(built):
     output = built.run("book")
     assert "Executed 1 of 2" in output
     assert "the sky fell" not in built.page(A)
+    mended = built.site()
+    assert sorted(mended) == sorted(clean)
+    assert [name for name in clean if mended[name] != clean[name]] == [], "no trace of the failure"
 
 
 def test_killed_kernel_and_time_limit(book):
@@ -156,3 +163,16 @@ def test_standard_error_stays_off_the_page(book):
     outputs = str([cell.get("outputs") for cell in json.loads(run.read_text())["cells"]])
     assert "shown" in outputs
     assert "loading" not in outputs
+
+
+def test_a_checkout_in_a_folder_of_any_name(tmp_path):
+    root = tmp_path / "two words; $(touch made) `touch made` 'quoted'"
+    root.mkdir()
+    (root / "the environment").symlink_to(sys.prefix)
+    book = empty(root / "a book")
+    book.python = str(root / "the environment" / "bin" / "python")
+    book.chapter(A, "ORTH-X1")
+    assert "Executed 1 of 1" in book.run("book", "--cores", "1")
+    assert "holds" in book.page(A)
+    assert "ORTH-X1" in book.run("chapter", A, "--set", "runs=7")
+    assert list(tmp_path.rglob("made")) == []

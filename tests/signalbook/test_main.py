@@ -1,5 +1,8 @@
 """The command line: what it refuses, and how it ends."""
 
+import socket
+from pathlib import Path
+
 import pytest
 
 from signalbook import __main__ as cli
@@ -53,3 +56,50 @@ def test_the_outcome_of_a_build_is_the_exit_code(here, monkeypatch, code):
     monkeypatch.setattr("signalbook.build.build", lambda *given: asked.append(given) or code)
     assert cli.main(["book", "--cores", "3"]) == code
     assert [(profile, cores) for _, profile, cores in asked] == [("fast", 3)]
+
+
+def test_a_port_that_is_taken_is_named(here, capsys):
+    (here.root / "_build" / "site").mkdir(parents=True)
+    (here.root / "_build" / "site" / "index.html").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert cli.main(["serve", "--port", port]) == 1
+    said = capsys.readouterr().err
+    assert f"cannot serve at port {port}: " in said
+    assert "make serve PORT=8001" in said
+    assert cli.main(["serve", "--port", "70000"]) == 1
+    assert "cannot serve at port 70000: no port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["book"], ["chapter", A], ["paper", A]])
+def test_a_home_that_cannot_be_is_named(here, command, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "file" / "home"))
+    assert cli.main(command) == 1
+    assert "file/home, which cannot be written to: set HOME" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["_build", "_build/status"])
+def test_a_place_that_cannot_be_written_is_named(here, place, capsys):
+    path = here.root / place
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert cli.main(["book"]) == 1
+    said = capsys.readouterr().err
+    assert f"error: cannot write {here.root / '_build'}" in said
+    assert "free some space or fix the folder's permissions" in said
+    assert said.count("\n") == 1
+
+
+def test_a_folder_of_somebody_else(here, monkeypatch, capsys):
+    """Nothing is forbidden to root, so the system's word is put in."""
+
+    def forbidden(*_):
+        raise PermissionError(13, "Permission denied", "_build/snakemake.log")
+
+    monkeypatch.setattr("signalbook.build.build", forbidden)
+    assert cli.main(["book"]) == 1
+    assert "cannot write _build/snakemake.log: Permission denied;" in capsys.readouterr().err
+    monkeypatch.setattr("signalbook.build.build", lambda *_: Path("no such file").stat())
+    with pytest.raises(FileNotFoundError):
+        cli.main(["book"])

@@ -57,6 +57,14 @@ def test_a_chapter_may_be_named_by_its_file(project, said):
     assert project.require(said) == A
 
 
+@pytest.mark.parametrize("name", ["kernels/a b", "kernels/$(touch made)", "../a", "kernels/a;b"])
+def test_names_of_chapters_are_plain(project, name):
+    toc = project.root / "_toc.yml"
+    toc.write_text(f"{toc.read_text()}- file: chapters/{name}\n")
+    with pytest.raises(BookError, match="letters, digits and hyphens alone"):
+        _ = Project(project.root).chapters
+
+
 def test_places_of_two_chapters_differ():
     project = Project(Project.find().root)
     places = [project.source, project.record, project.key, project.executed, project.failure]
