@@ -7,10 +7,13 @@ from . import interpolated as interpolated
 from . import lengths as lengths
 from . import maps as maps
 from . import networks as networks
+from . import pairs as pairs
+from . import polar as polar
 from . import power_series as power_series
 from . import quadrature as quadrature
 from . import spectrum_maps as spectrum_maps
 from . import sphere as sphere
+from . import unequal as unequal
 from .dynamics import (
     Basin as Basin,
 )
