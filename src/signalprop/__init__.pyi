@@ -14,6 +14,7 @@ from . import models as models
 from . import probing as probing
 from . import spectra as spectra
 from . import stats as stats
+from . import sweeps as sweeps
 from . import theory as theory
 from . import training as training
 from . import weights as weights
@@ -130,6 +131,12 @@ from .random import (
 )
 from .random import (
     as_stream as as_stream,
+)
+from .sweeps import (
+    Sweep as Sweep,
+)
+from .sweeps import (
+    sweep as sweep,
 )
 from .weights import (
     Law as Law,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ __all__ = [
     "he",
     "one_sided_uniform",
     "orthogonal",
+    "own",
     "pytorch_default",
     "rademacher",
     "sparse",
@@ -34,6 +36,7 @@ def __dir__() -> list[str]:
 
 
 Variance = float | str
+Draw = Callable[[int, int, np.random.Generator], Any]
 
 # The variance of an entry as a function of the numbers of inputs and outputs.
 VARIANCES: dict[str, Callable[[int, int], float]] = {
@@ -263,6 +266,50 @@ def pytorch_default() -> Law:
     return Law("uniform", "1/(3d)")
 
 
+def _no_draw(outputs: int, inputs: int, generator: np.random.Generator) -> Any:
+    raise ValueError("draw must be given")
+
+
+@dataclass(frozen=True)
+class OwnLaw(Law):
+    """A law that a function draws; see `own`."""
+
+    draw: Draw = _no_draw
+
+    def __post_init__(self) -> None:
+        if not callable(self.draw):
+            raise ValueError(f"draw must be a function, got {self.draw!r}")
+
+    def variance(self, inputs: int, outputs: int) -> float:
+        """Refuse: nobody has said what the variance is."""
+        raise ValueError("the variance of a law of your own is not known: take bias='zero'")
+
+    def fill(self, out: Floats, generator: np.random.Generator) -> None:
+        """Fill ``out`` ``(..., out, in)`` with one matrix after the other."""
+        outputs, inputs = out.shape[-2:]
+        for matrix in out.reshape(-1, outputs, inputs):
+            drawn = np.asarray(self.draw(outputs, inputs, generator), dtype=np.float64)
+            if drawn.shape != matrix.shape or not np.isfinite(drawn).all():
+                raise ValueError(
+                    f"weights must be finite, ({outputs}, {inputs}), got shape {drawn.shape}"
+                )
+            matrix[...] = drawn
+
+
+def own(draw: Draw) -> Law:
+    """Return the law that ``draw(out, in, generator)`` draws from, one matrix ``(out, in)`` a call.
+
+    All randomness must come from ``generator`` (numpy's), so that the same names give the same
+    numbers. Nothing is known of the law but its draws: chains take the direct engine. The columns
+    of a matrix are the inputs of the layer.
+
+    >>> band = own(lambda n, m, rng: np.tri(n, m, 1) * rng.standard_normal((n, m)))
+    >>> band.sample(3, 3, Stream(0).runs(2))[0].count_nonzero(dim=1)
+    tensor([2, 3, 3])
+    """
+    return OwnLaw("own", 1.0, draw=draw)
+
+
 LAWS: dict[str, Callable[[], Law]] = {
     law.__name__: law
     for law in (
@@ -279,14 +326,16 @@ LAWS: dict[str, Callable[[], Law]] = {
 }
 
 
-def as_law(law: Law | str) -> Law:
-    """Return ``law`` itself, or the default law of that name.
+def as_law(law: Law | str | Draw) -> Law:
+    """Return ``law`` itself, the default law of that name, or that of a function (see `own`).
 
     >>> as_law("he").spread
     '2/d'
     """
     if isinstance(law, Law):
         return law
+    if callable(law):
+        return own(law)
     if law not in LAWS:
         raise ValueError(f"weights must be a Law or one of {', '.join(LAWS)}, got {law!r}")
     return LAWS[law]()

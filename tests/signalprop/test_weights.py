@@ -131,3 +131,23 @@ def test_kernels_count_their_pixels():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_law_of_ones_own_draws_matrix_by_matrix():
+    law = as_law(lambda n, m, generator: generator.random((n, m)))
+    assert law == as_law(law)
+    assert not law.is_gaussian
+    streams = sp.Stream(0).runs(2)
+    expected = [sp.Stream(0).numpy(run).random((3, 4)) for run in range(2)]
+    np.testing.assert_array_equal(law.sample(3, 4, streams), expected)
+    two = np.empty((2, 3, 4))
+    law.fill(two, sp.Stream(0).numpy(0))
+    np.testing.assert_array_equal(two, sp.Stream(0).numpy(0).random((2, 3, 4)))
+    with pytest.raises(ValueError, match=r"finite, \(3, 4\), got shape \(4,\)"):
+        sp.weights.own(lambda n, m, generator: np.ones(m)).sample(3, 4, streams)
+    with pytest.raises(ValueError, match="weights must be finite"):
+        sp.weights.own(lambda n, m, generator: np.full((n, m), np.nan)).sample(3, 4, streams)
+    with pytest.raises(ValueError, match="draw must be a function"):
+        sp.weights.own("gaussian")
+    with pytest.raises(ValueError, match="bias='zero'"):
+        law.variance(3, 4)

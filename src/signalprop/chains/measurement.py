@@ -13,7 +13,7 @@ from signalprop._arrays import Floats
 __all__ = ["Measurement", "TimeAverage"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Measurement:
     """A metric by run and layer: ``values`` ``(runs, layers, ...)``, at the given ``layers``.
 
@@ -27,6 +27,40 @@ class Measurement:
     values: Floats
     layers: np.ndarray[Any, np.dtype[np.int64]]
     name: str
+
+    def __repr__(self) -> str:
+        runs, layers = self.values.shape[:2]
+        between = f", {self.layers[0]} to {self.layers[-1]}" if layers else ""
+        each = f", each {self.values.shape[2:]}" if self.values.ndim > 2 else ""
+        return f"Measurement({self.name}: {runs} runs, {layers} layers{between}{each})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other measurement has the same name, layers and values."""
+        if not isinstance(other, Measurement):
+            return NotImplemented
+        same = np.array_equal(self.layers, other.layers) and self.name == other.name
+        return same and np.array_equal(self.values, other.values, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame (needs pandas), a row for each run and layer.
+
+        Columns are ``run``, ``layer``, one ``component`` for each further dimension of the values
+        (numbered if there are several) and the value under the measurement's name. So seaborn and
+        ``frame.to_csv`` take it.
+
+        >>> Measurement(np.array([[4.0, 2.0]]), np.arange(2), "gap").to_frame().values.tolist()
+        [[0.0, 0.0, 4.0], [0.0, 1.0, 2.0]]
+        """
+        import pandas as pd
+
+        places = np.indices(self.values.shape).reshape(self.values.ndim, -1)
+        further = self.values.ndim - 2
+        titles = [f"component {i + 1}" if further > 1 else "component" for i in range(further)]
+        columns = {"run": places[0], "layer": self.layers[places[1]]}
+        columns |= dict(zip(titles, places[2:], strict=True))
+        return pd.DataFrame(columns | {self.name: self.values.ravel()})
 
     def mean(self) -> Floats:
         """Return the mean over runs, ``(layers, ...)``."""

@@ -25,7 +25,7 @@ BatchMetric = Callable[[torch.Tensor], Any]
 WEIGHTS_AT_ONCE = 2**22  # entries of weights in a layer, 32 MB: more runs than that take turns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Path:
     """A recipe for the representations ``h_0, ..., h_depth`` of independent runs; holds no layers.
 
@@ -57,14 +57,13 @@ class Path:
         runs: int,
         seed: int | Stream,
         engine: str,
-        device: torch.device,
-        dtype: torch.dtype,
+        device: torch.device | str,
+        dtype: torch.dtype | str,
     ) -> Path:
         """Check the request and draw the inputs; the arguments are those of `Chain.run`."""
         if depth < 0 or runs < 1:
             raise ValueError(f"depth must be >= 0 and runs >= 1, got {depth} and {runs}")
-        if not dtype.is_floating_point:
-            raise ValueError(f"dtype must be a floating type, got {dtype}")
+        dtype, device = _dtype(dtype), _device(device)
         stream = as_stream(seed)
         start = _start(x, chain.width, runs, stream).to(device, dtype)
         n, d = start.shape[1:]
@@ -77,6 +76,24 @@ class Path:
     def runs(self) -> int:
         """The number of independent runs."""
         return len(self.start)
+
+    def __repr__(self) -> str:
+        _, n, d = self.start.shape
+        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        return (
+            f"Path({runs} of {self.depth} layers from ({n}, {d}), engine={self.engine!r}, "
+            f"{self.stream}, {self.chain})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other path gives the same numbers: the same recipe, start and stream."""
+        if not isinstance(other, Path):
+            return NotImplemented
+        mine = (self.chain, self.depth, self.stream, self.engine)
+        same = mine == (other.chain, other.depth, other.stream, other.engine)
+        return same and torch.equal(self.start, other.start)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def measure(self, metric: BatchMetric, every: int = 1) -> Measurement:
         """Return ``metric`` of the layers 0, every, 2 every, ..., of all runs.
@@ -140,6 +157,22 @@ class Path:
     def final(self) -> torch.Tensor:
         """Return the representations after the last layer, ``(runs, n, width)``."""
         return self.states([self.depth])[:, 0]
+
+    def gradient_norms(self, loss: Callable[[torch.Tensor], torch.Tensor]) -> Measurement:
+        """Return the logarithm of the gradient's norm by the weights of each layer.
+
+        ``loss`` maps the last representations ``(m, n, width)`` to ``(m,)``. Needs a path with
+        ``engine="direct"``. At any depth, see `jacobians.gradient_norms`.
+
+        >>> from signalprop import Chain
+        >>> path = Chain(4, "orthogonal").run(np.eye(1, 4), depth=1000, engine="direct")
+        >>> norms = path.gradient_norms(lambda h: h.square().sum((1, 2)))
+        >>> bool(np.allclose(norms.values, np.log(2)))
+        True
+        """
+        from signalprop.jacobians import gradient_norms
+
+        return gradient_norms(self, loss)
 
     def _recorded(self, first: int, every: int) -> range:
         if every < 1:
@@ -217,8 +250,8 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
         given.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(given)
     ):
         raise ValueError(
-            "x requires grad, but no gradients pass through a chain: give x.detach(), or build the "
-            "network to differentiate with signalprop.MLP"
+            "x requires grad, but no gradients pass through a chain: give x.detach(), and take "
+            "net.jacobian(...) or path.gradient_norms(loss) for its derivatives, or signalprop.MLP"
         )
     start = as_tensor(given, "x")
     if start.ndim == 2:
@@ -228,6 +261,23 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
             f"x must be (n, d) or (runs, n, d) with runs = {runs}, got shape {tuple(start.shape)}"
         )
     return start
+
+
+def _dtype(dtype: torch.dtype | str) -> torch.dtype:
+    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+        raise ValueError(f"dtype must be a floating type such as torch.float32, got {dtype!r}")
+    return found
+
+
+def _device(device: torch.device | str) -> torch.device:
+    try:
+        found = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"device must be one that torch knows, got {device!r}") from error
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device must be there, got {device!r}, and torch sees no CUDA device")
+    return found
 
 
 def _name(metric: BatchMetric) -> str:

@@ -81,7 +81,7 @@ class Step:
             seen.update(before=a, after=z)
             return z
 
-        return next(self.path.chain.steps(h, product))
+        return next(self.path.chain.steps(h, product, self.number))
 
 
 class Replay:

@@ -179,3 +179,44 @@ def test_one_run_of_seed_zero_if_nothing_is_said():
     chain, start = sp.Chain(8, layers=[ORTH]), sp.inputs.gaussian_samples(3)
     said = chain.run(start, 2, runs=1, seed=0).final()
     torch.testing.assert_close(chain.run(start, 2).final(), said, rtol=0, atol=0)
+
+
+def test_jacobian_is_that_of_the_run_with_weights():
+    net = sp.Chain(5, layers=[torch.tanh])
+    start = sp.inputs.gaussian_samples(2)
+    found = net.jacobian(start, depth=3, runs=2, seed=4, dtype="float32")
+    path = net.run(start, 3, 2, 4, engine="direct", dtype=torch.float32)
+    assert found == sp.jacobian(path)
+    assert found.shape == (10, 10)
+
+
+def test_a_schedule_of_residual_strengths():
+    start = sp.inputs.gaussian_samples(3)
+    constant = sp.Chain(6, layers=[sp.RMSNorm()], residual=0.5).run(start, 4, engine="direct")
+    function = sp.Chain(6, layers=[sp.RMSNorm()], residual=lambda layer: 0.5)
+    torch.testing.assert_close(
+        function.run(start, 4, engine="direct").final(), constant.final(), rtol=0, atol=0
+    )
+    falling = sp.Chain(6, residual=lambda layer: 1 / layer).run(start, 3, engine="direct")
+    h = falling.start
+    for step in sp.jacobians.replay.Replay(falling).forward():
+        h = h + h @ step.weight.mT / step.number
+    torch.testing.assert_close(falling.final(), h)
+    for bad in (lambda layer: np.nan, lambda layer: None, lambda layer: "1"):
+        with pytest.raises(ValueError, match="finite number at layer 1") as error:
+            sp.Chain(6, residual=bad).run(start, 2).final()
+        assert "in layer 1 of the chain" in error.value.__notes__
+
+
+def test_a_law_of_ones_own():
+    def signs(outputs, inputs, generator):
+        return generator.choice([-1.0, 1.0], (outputs, inputs)) / np.sqrt(inputs)
+
+    start = sp.inputs.gaussian_samples(3)
+    path = sp.Chain(6, signs, [sp.RMSNorm()]).run(start, 4, runs=2)
+    assert path.engine == "direct"
+    (weight, *_) = (step.weight for step in sp.jacobians.replay.Replay(path).forward())
+    np.testing.assert_allclose(weight.abs(), 6**-0.5)
+    torch.testing.assert_close(path.final(), path.final(), rtol=0, atol=0)
+    with pytest.raises(ValueError, match="needs centered Gaussian"):
+        sp.Chain(6, signs).run(start, 1, engine="reduced")

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import signalprop as sp
+from signalprop.chains import Measurement
 from signalprop.stats import batch_means, mean_interval, slope
 
 matplotlib.use("Agg")
@@ -50,3 +51,26 @@ def test_time_average_is_batch_means():
     np.testing.assert_allclose(average.interval().low, expected.low)
     reference = series.reshape(3, 20, 10).mean(axis=2).std(axis=1, ddof=1) / np.sqrt(20)
     np.testing.assert_allclose(average.standard_error, reference)
+
+
+def test_a_measurement_says_what_it_is_and_equals_its_like():
+    values = np.arange(12.0).reshape(2, 3, 2)
+    m = Measurement(values, np.array([0, 2, 4]), "gap")
+    assert repr(m) == "Measurement(gap: 2 runs, 3 layers, 0 to 4, each (2,))"
+    assert m == Measurement(values.copy(), np.array([0, 2, 4]), "gap")
+    assert m != Measurement(values + 1, m.layers, "gap")
+    assert m != Measurement(values, m.layers + 1, "gap")
+    assert m != Measurement(values, m.layers, "rank")
+    assert m != "gap"
+
+
+def test_a_frame_has_a_row_for_each_number():
+    values = np.arange(12.0).reshape(2, 3, 2)
+    frame = Measurement(values, np.array([0, 2, 4]), "gap").to_frame()
+    assert list(frame.columns) == ["run", "layer", "component", "gap"]
+    one = frame[(frame["run"] == 1) & (frame["layer"] == 4) & (frame["component"] == 0)]
+    assert one["gap"].tolist() == [values[1, 2, 0]]
+    means = Measurement(values[..., 0], np.array([0, 2, 4]), "gap").to_frame()
+    np.testing.assert_allclose(means.groupby("layer")["gap"].mean(), values[..., 0].mean(0))
+    deep = Measurement(values.reshape(2, 3, 1, 2), np.array([0, 2, 4]), "gap").to_frame()
+    assert list(deep.columns) == ["run", "layer", "component 1", "component 2", "gap"]

@@ -189,3 +189,34 @@ def test_trouble_is_located():
     with pytest.raises(ValueError, match="batch norm with eps=0") as zero:
         dead.run(np.ones((1, 4)), 50).final()
     assert "of the chain" in zero.value.__notes__[0]
+
+
+def test_gradient_norms_are_those_of_the_jacobians():
+    path = sp.Chain(8, layers=[torch.tanh]).run(START, 3, runs=2, engine="direct")
+
+    def loss(h):
+        return h.square().sum((1, 2))
+
+    assert path.gradient_norms(loss) == sp.jacobians.gradient_norms(path, loss)
+
+
+def test_a_path_says_what_it_is_and_equals_its_like():
+    path = NET.run(np.ones((2, 8)), 3, runs=2, seed=5)
+    assert repr(path).startswith("Path(2 runs of 3 layers from (2, 8), engine='reduced'")
+    assert path == NET.run(np.ones((2, 8)), 3, runs=2, seed=5)
+    for other in ({"depth": 4}, {"seed": 6}, {"engine": "direct"}, {"x": np.eye(2, 8)}):
+        given = {"x": np.ones((2, 8)), "depth": 3, "runs": 2, "seed": 5} | other
+        assert path != NET.run(**given)
+    assert path != 3
+
+
+def test_types_and_devices_by_name():
+    assert NET.run(START, 1, dtype="float32").final().dtype == torch.float32
+    for dtype in ("int64", "real", torch.int32, None):
+        with pytest.raises(ValueError, match=r"dtype must be a floating type such as torch"):
+            NET.run(START, 1, dtype=dtype)
+    with pytest.raises(ValueError, match="device must be one that torch knows"):
+        NET.run(START, 1, device="abacus")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="torch sees no CUDA device"):
+            NET.run(START, 1, device="cuda")
