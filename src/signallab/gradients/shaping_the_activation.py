@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import special, stats
 
 import signalprop as sp
 from signallab.case import Case
@@ -38,6 +38,7 @@ __all__ = [
     "rate",
     "rates",
     "steepest",
+    "uncertain",
 ]
 
 #: Layers over which Eq. C.155 takes a difference.
@@ -190,14 +191,37 @@ def only_the_head(setting: Setting, depth: int, exponent: float, scaled: bool = 
 
 
 def laws(measured: pd.DataFrame, windows: Sequence[tuple[float, float]]) -> pd.DataFrame:
-    """Return the fits to the rates of each activation, all layers together, by window of gains."""
+    """Return the fits to the rates of each activation, all layers together, by window of gains.
+
+    Each constant stands before the half-width of its interval over runs (:func:`uncertain`).
+    """
     rows = []
     for name, part in measured.groupby("activation", sort=False):
         for low, high in windows:
             fit = law(part, low, high)
-            row = (name, f"{low:g} to {high:g}", np.exp(fit.intercept), fit.value, fit.r_squared)
-            rows.append(row)
-    return pd.DataFrame(rows, columns=["activation", "gains", "c1", "c2", "R squared"])
+            c1, (off, c2_off) = float(np.exp(fit.intercept)), uncertain(part, low, high)
+            window = f"{low:g} to {high:g}"
+            rows.append((name, window, c1, c1 * off, fit.value, c2_off, fit.r_squared))
+    columns = ["activation", "gains", "c1", "± c1", "c2", "± c2", "R squared"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def uncertain(measured: pd.DataFrame, low: float, high: float = np.inf) -> Floats:
+    """Return half the widths of 95 % intervals of ``log c1`` and ``c2``, shape ``(2,)``.
+
+    By the jackknife over n runs: the fit is made n times with one run left out, and the standard
+    error is ``sqrt((n - 1) / n sum (fit_i - mean)^2)``, taken with Student's quantile. It says
+    how far other draws of weights change the fit, not how far the law is from a power.
+
+    >>> rows = [(g, r, (2 + r) * g**2) for g in (0.3, 0.5, 1.0) for r in (0, 1, 2)]
+    >>> uncertain(pd.DataFrame(rows, columns=["gain", "run", "rate"]), 0.3).round(6)
+    array([0.836819, 0.      ])
+    """
+    runs = measured["run"].unique()
+    left_out = [law(measured[measured["run"] != run], low, high) for run in runs]
+    fits = np.array([(fit.intercept, fit.value) for fit in left_out])
+    error = np.sqrt((len(runs) - 1) * fits.var(axis=0))
+    return np.asarray(stats.t.ppf(0.975, len(runs) - 1) * error)
 
 
 def partial_sums(k: float, depth: int, other: float | None = None) -> Case:

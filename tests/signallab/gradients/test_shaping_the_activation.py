@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy import stats
 
 import signalprop as sp
 from signallab.gradients import deep_networks as deep
@@ -59,6 +60,19 @@ def test_laws_find_the_exponent_of_a_power_and_of_a_window():
     found = lab.laws(kinked, [(0.3, 0.5), (0.5, 1.0)])
     assert found["c2"].tolist() == pytest.approx([0, 3], abs=1e-12)
     assert found["c1"][1] == pytest.approx(0.2)
+
+
+def test_intervals_over_runs_beside_the_standard_error_of_a_mean():
+    """One dependence on the gain and a random factor a run: log c1 moves with their mean."""
+    factors = 1 + 0.01 * np.random.default_rng(0).standard_normal(12)
+    rows = [(g, run, f * g**2) for g in (0.3, 0.5, 1.0) for run, f in enumerate(factors)]
+    measured = pd.DataFrame(rows, columns=["gain", "run", "rate"])
+    off, slope = lab.uncertain(measured, 0.3)
+    error = factors.std(ddof=1) / np.sqrt(12) / factors.mean()
+    assert off == pytest.approx(stats.t.ppf(0.975, 11) * error, rel=1e-3)
+    assert slope == pytest.approx(0, abs=1e-12)
+    found = lab.laws(measured.assign(activation="sin"), [(0.3, 1.0)])
+    assert found["± c1"][0] == pytest.approx(off * found["c1"][0])
 
 
 def test_explained_is_the_share_of_variance_and_sees_another_power():
