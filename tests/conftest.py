@@ -9,6 +9,8 @@ import pytest
 # No deadline: a busy machine must not fail a test.
 hypothesis.settings.register_profile("signalprop", deadline=None)
 hypothesis.settings.load_profile("signalprop")
+# `pytest --hypothesis-profile=scheduled tests/fuzz`: for hours, outside of the usual suite.
+hypothesis.settings.register_profile("scheduled", deadline=None, max_examples=10_000)
 
 DEAR = 20.0  # seconds of CPU time that no test should take
 SLOW = 2.0  # and those from which on a test should be marked `slow`

@@ -219,6 +219,12 @@ def _step(x: Tensor) -> Tensor:
     return (x >= 0).to(x.dtype)
 
 
+def _gelu_tanh(x: Tensor) -> Tensor:
+    # Beyond 100 it is x or 0 to the last digit, but torch's derivative becomes 0 times infinity.
+    near = F.gelu(x.clamp(-100, 100), approximate="tanh")
+    return torch.where(x.abs() > 100, F.relu(x), near)
+
+
 def _softplus(x: Tensor) -> Tensor:
     # torch's own becomes linear beyond 20, an error of 2e-9
     return torch.logaddexp(x, torch.zeros_like(x))
@@ -283,7 +289,7 @@ exp = Activation("exp", torch.exp, kernel=_exp_kernel)
 step = Activation("step", _step, (0.0,), kernel=_step_kernel)
 sign = Activation("sign", torch.sign, (0.0,), kernel=_sign_kernel)
 gelu = Activation("gelu", F.gelu)
-gelu_tanh = Activation("gelu_tanh", functools.partial(F.gelu, approximate="tanh"))
+gelu_tanh = Activation("gelu_tanh", _gelu_tanh)
 silu = Activation("silu", F.silu)
 elu = Activation("elu", F.elu, (0.0,))
 selu = Activation("selu", F.selu, (0.0,))

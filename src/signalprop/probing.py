@@ -203,7 +203,7 @@ class Probe:
     def _batch(self, module: nn.Module, values: torch.Tensor) -> tuple[torch.Tensor, str]:
         """Return ``values`` as ``(n, d)``, and in words what the samples are."""
         if values.ndim < 2:
-            return values.reshape(len(values) if values.ndim else 1, -1), "inputs"
+            return values.reshape(-1, 1), "inputs"
         if values.ndim == 2 and self.channels is None:
             return values, "inputs"
         if self.reading == "inputs":
@@ -211,7 +211,7 @@ class Probe:
         second = values.ndim > 3 or isinstance(module, CHANNELS_SECOND)
         features = self.channels if self.channels is not None else (1 if second else -1)
         last = values.movedim(features, -1)
-        return last.reshape(-1, last.shape[-1]), "positions"
+        return last.flatten(0, -2), "positions"
 
 
 def _named(metrics: Sequence[Metric] | Mapping[str, Metric]) -> Mapping[str, Metric]:

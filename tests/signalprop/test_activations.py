@@ -152,3 +152,12 @@ def test_bad_values_are_refused():
         A.hermite(0).standardized()
     with pytest.raises(ValueError, match="is zero"):
         A.relu.scaled(0.0).normalized()
+
+
+def test_gelu_by_tanh_is_torchs_and_has_a_derivative_far_out():
+    x = torch.linspace(-120, 120, 2401, dtype=torch.float64)
+    expected = torch.nn.functional.gelu(x, approximate="tanh")
+    torch.testing.assert_close(A.gelu_tanh(x), expected, rtol=0, atol=0)
+    far = torch.tensor([-1e30, -1e15, 1e15, 1e30])
+    torch.testing.assert_close(A.gelu_tanh(far), far.relu(), rtol=0, atol=0)
+    assert A.gelu_tanh.derivative(far).tolist() == [0, 0, 1, 1]

@@ -1,0 +1,20 @@
+"""How many examples a test of this folder draws.
+
+Forty, and 10,000 with ``pytest --hypothesis-profile=scheduled tests/fuzz``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+FEW = 40
+QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+
+
+def fuzz(**strategies: Any) -> Callable[[Any], Any]:
+    """Draw the arguments of a test from ``strategies``."""
+    scheduled = settings.get_current_profile_name() == "scheduled"
+    examples = settings().max_examples if scheduled else FEW
+    budget = settings(max_examples=examples, deadline=None, suppress_health_check=QUIET)
+    return lambda test: budget(given(**strategies)(test))
