@@ -278,14 +278,17 @@ def remark_49_depth(
 def remark_49_shallow(
     delta: float, activation: str, *, first: float = 1e-2, power: float = 1.0
 ) -> Case:
-    """COND Remark 49: with one layer kappa grows like 1/delta; half of that beside the truth.
+    """COND Remark 49: with one layer kappa grows like 1/delta.
+
+    ``left`` is how many times larger kappa is than at ``first``, ``right`` the ratio of both to a
+    ``power``. The next order is smaller by the factor ``first``: ``1 - q`` is a series in delta.
 
     >>> case = remark_49_shallow(1e-4, "sine")
-    >>> case.left < case.right
+    >>> abs(case.left / case.right - 1) < 0.03
     True
     """
     few, many = (float(tangent_condition(d, activation, 1)[1]) for d in (first, delta))
-    return Case(few / 2 * (first / delta) ** power, many, words=f"δ = {delta:g}, {activation}")
+    return Case(many / few, (first / delta) ** power, words=f"δ = {delta:g}, {activation}")
 
 
 @functools.cache
