@@ -65,8 +65,9 @@ serve: setup ## show the built site on this machine [PORT=8000]
 bench: setup ## run the benchmarks into records/benchmarks.json
 	@$(BIN)/python benchmarks/run.py
 
+MUTATED := $(addprefix signalprop/,theory limits metrics chains) signalbook/checks signalbook/settle.py
 mutants: setup ## plant slips of one token, list those that no test notices [P="src/signalprop/metrics --count 50"]
-	@$(BIN)/python tests/mutants.py $${P:-src/signalprop/theory src/signalprop/limits --count 200}
+	@$(BIN)/python tests/mutants.py $${P:-$(addprefix src/,$(MUTATED)) --count 200}
 
 clean: ## remove everything that was made, but not the environment
 	rm -rf _build .snakemake

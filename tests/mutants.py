@@ -6,7 +6,8 @@ A slip is a sign or an operation turned round, a comparison flipped, a number of
 tenth), a root left out, n for n - 1. Not touched are texts, types, the arguments of ``raise``,
 and numbers so small that they can only be tolerances. Every slip is tried by itself against the
 mirrored test file (``src/a/b.py``: ``tests/a/test_b.py``); it survives if that file still passes.
-Prints the survivors and their share, and fails if that is above 5 %.
+Prints the survivors, their share and its exact interval of 95 %, and fails if the share is above
+5 %. A sample is drawn anew each time: to mend what survives and draw the same again proves nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import gc
 import io
 import multiprocessing.pool
+import os
 import random
 import shutil
 import signal
@@ -170,7 +173,7 @@ def main() -> None:
     )
     parser.add_argument("paths", nargs="+", type=Path, help="files or folders under src")
     parser.add_argument("--count", type=int, help="try so many, drawn at random; all by default")
-    parser.add_argument("--seed", type=int, default=0, help="which ones are drawn")
+    parser.add_argument("--seed", type=int, help="which are drawn; others each time by default")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     files = sorted(f for p in options.paths for f in ([p] if p.is_file() else p.rglob("*.py")))
@@ -179,10 +182,10 @@ def main() -> None:
     if missing:
         sys.exit(f"no test file: {', '.join(missing)}")
     if options.count and options.count < len(found):
-        found = random.Random(options.seed).sample(found, options.count)
-    import hypothesis, mpmath, pytest, scipy.integrate, scipy.optimize, scipy.stats, torch  # noqa: E401, F401, I001
-
-    torch.set_num_threads(1)
+        seed = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
+        print(f"{options.count} of {len(found)} slips, drawn with the seed {seed}", flush=True)
+        found = random.Random(seed).sample(found, options.count)
+    _load()
     whole = {m.path: Mutant(m.path, 0, "", m.path.read_text()) for m in found}
     with multiprocessing.pool.ThreadPool(options.jobs) as pool:
         broken = [
@@ -201,9 +204,28 @@ def main() -> None:
                 print(f"{mutant.path.relative_to(ROOT)}:{mutant.line}: {mutant.slip}", flush=True)
             if sys.stderr.isatty():
                 print(f"\r{number} of {len(found)}", end="", file=sys.stderr, flush=True)
+    from scipy import stats
+
     share = len(survivors) / len(found)
-    print(f"{len(survivors)} of {len(found)} slips survive: {100 * share:.1f} %")
+    low, high = stats.binomtest(len(survivors), len(found)).proportion_ci(method="exact")
+    print(
+        f"{len(survivors)} of {len(found)} slips survive: {100 * share:.1f} % "
+        f"(exact interval {100 * low:.1f} to {100 * high:.1f} %)"
+    )
     sys.exit(share > ALLOWED)
+
+
+def _load() -> None:
+    """Load once what every test needs, so that the processes that try a slip share it."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    import hypothesis, mpmath, pytest, scipy.integrate, scipy.optimize, scipy.stats, torch  # noqa: E401, F401, I001
+
+    torch.set_num_threads(1)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        pytest.main(["--version"])  # loads its own parts
+    for name in [name for name in sys.modules if name.split(".")[0] in ("conftest", "tests")]:
+        del sys.modules[name]
+    gc.freeze()  # what is there stays: pytest collects garbage after every run
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from signalprop import activations as A
 from signalprop.limits.closed import Series
+from signalprop.limits.dynamics import fixed_points
 from signalprop.limits.maps import KernelMap
 from signalprop.random import Stream
 
@@ -268,3 +269,32 @@ def test_leaps_go_on_at_the_rate_where_distances_are_tiny():
     exact = k.approach(starts, 200, layers=[200])[..., 0]
     assert exact[0] == pytest.approx(1e-60 * 0.5**200, rel=1e-10)
     np.testing.assert_allclose(k.leap(starts, 200), exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("weights", "points"),
+    [
+        ([0, 0.9, 0.2, -0.1], [(0, True), (1, False)]),  # r - r (1 - r)^2 / 10
+        ([0, 0.9, -0.1, 0.1, 0.1], [(-1, False), (0, True), (1, False)]),
+        ([0, 1.1, 0.1, -0.1, -0.1], [(-1, True), (0, False), (1, True)]),
+        ([0, 0.9, 0, 0.1], [(-1, False), (0, True), (1, False)]),
+        ([0, 1.0, 0, -0.1, 0, 0.1], [(-1, False), (0, True), (1, False)]),  # critical at 0
+        ([0, 1.0, 0, 0.1, 0, -0.1], [(-1, True), (0, False), (1, True)]),
+    ],
+)
+def test_critical_points_attract_if_both_of_their_sides_do(weights, points):
+    """Maps r + c r (1 + r)^2 (1 - r) and the like: the slope is 1 at an end, or at 0."""
+    k = KernelMap(Series(torch.tensor(weights, dtype=torch.float64)))
+    found = fixed_points(k)
+    assert [p.attracting for p in found] == [attracts for _, attracts in points]
+    assert [p.value for p in found] == pytest.approx([at for at, _ in points], abs=1e-6)
+    assert [p.gap for p in found] == pytest.approx([1 - at for at, _ in points], abs=1e-6)
+
+
+def test_a_fixed_point_at_one_half_is_found_once():
+    """Where the search in rho ends and that in 1 - rho begins: (1 + 2 r^2) / 3, and neighbours."""
+    for at in (0.48, 0.4999, 0.5, 0.5001, 0.52):
+        # w + (1 - w) r^2 has the fixed point w / (1 - w)
+        w = at / (1 + at)
+        points = KernelMap.from_series([w, 0.0, 1 - w]).fixed_points()
+        assert [p.value for p in points] == pytest.approx([at, 1.0], rel=1e-12)

@@ -189,3 +189,12 @@ def test_points_that_differ_by_rounding_alone_do_not_differ(share, good):
     else:
         with pytest.raises(ValueError, match="points that differ"):
             gram_map(gram, torch.tanh, 10)
+
+
+def test_cosines_that_rounding_takes_beyond_1_are_1():
+    """The points 1, 1, -2 of a line, with 1e-7 too much between two of them."""
+    gram = np.outer([1.0, 1.0, -2.0], [1.0, 1.0, -2.0])
+    gram += 1e-7 * np.array([[0, 1, -1], [1, 0, -1], [-1, -1, 2]])
+    seen = []
+    recentred_gram_map(gram, lambda rho: seen.append(rho) or rho)
+    assert (float(seen[0].max()), float(seen[0].min())) == (1, -1)
