@@ -18,8 +18,10 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const image of document.querySelectorAll("article figure img")) enlargeable(image);
   if (typeof Search !== "undefined") quoteWords();
+  previews();
   focusable();
 });
+const HERE = document.currentScript.src;
 // Formulas are set, and figures arrive, after that.
 addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(focusable));
 addEventListener("resize", focusable);
@@ -66,4 +68,62 @@ function focusable() {
   for (const box of document.querySelectorAll("article :is(pre, .math, .pst-scrollable-table-container)")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
+}
+
+/** IDs of statements say what they stand for, under the mouse and with the keyboard's focus. */
+function previews() {
+  const ID = /^(RANK|ORTH|MF|ISO|KER|GRAD|COND|DEC)-[\w.-]+$/;
+  const links = [...document.querySelectorAll("article a")].filter((a) => a.dataset.id || ID.test(a.textContent.trim()));
+  if (!links.length) return;
+  const note = document.createElement("div");
+  note.className = "sb-preview";
+  note.setAttribute("role", "tooltip");
+  note.id = "sb-preview";
+  note.hidden = true;
+  document.body.append(note);
+  let current = null;
+  const hide = () => { current?.removeAttribute("aria-describedby"); current = null; note.hidden = true; };
+  const show = async (link) => {
+    current = link;
+    await loaded("statements.js", () => window.signalbookStatements);
+    const text = window.signalbookStatements?.[link.dataset.id ?? link.textContent.trim()];
+    if (!text || current !== link) return;
+    note.innerHTML = text;
+    if (note.querySelector(".math")) {
+      if (!window.MathJax) await loaded("maths.js", () => window.MathJax?.startup?.promise);
+      await window.MathJax?.startup?.promise;
+      if (current !== link) return;
+      note.hidden = false;
+      await window.MathJax?.typesetPromise?.([note]);
+    }
+    if (current !== link) return;
+    note.hidden = false;
+    link.setAttribute("aria-describedby", note.id);
+    const at = link.getBoundingClientRect(), box = note.getBoundingClientRect();
+    const below = at.bottom + box.height + 8 < innerHeight;
+    note.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.width - 8))}px`;
+    note.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - box.height - 6)}px`;
+  };
+  for (const link of links) {
+    link.addEventListener("mouseenter", () => show(link));
+    link.addEventListener("focus", () => show(link));
+    link.addEventListener("mouseleave", hide);
+    link.addEventListener("blur", hide);
+  }
+  addEventListener("scroll", hide, { passive: true });
+  addEventListener("keydown", (event) => event.key === "Escape" && hide());
+}
+
+/** Load a script of the site once, when it is first needed: also from a folder of files. */
+async function loaded(name, there) {
+  if (there()) return;
+  const src = new URL(name, HERE).href;
+  await new Promise((done) => {
+    const script = document.querySelector(`script[src="${src}"]`) ?? document.createElement("script");
+    script.addEventListener("load", done);
+    script.addEventListener("error", done);
+    if (!script.isConnected) { script.src = src; document.head.append(script); }
+    else if (there()) done();
+  });
+  for (let tries = 0; tries < 40 && !there(); tries++) await new Promise((go) => setTimeout(go, 50));
 }

@@ -22,6 +22,7 @@ from signalbook.ledger import Ledger, collect
 from signalbook.project import Project
 from signalbook.site import NOT_EXECUTED, STAMP, build_site, problems
 from signalbook.source import Source
+from signalbook.weights import heaviest
 
 __all__ = ["build"]
 
@@ -212,6 +213,10 @@ def _summary(project: Project, ledger: Ledger, wrong: list[str], seconds: float)
     slowest = sorted(done.items(), key=lambda item: -item[1]["cpu_seconds"])[:5]
     for name, state in slowest:
         print(f"  {state['cpu_seconds']:6.1f} s CPU  {state['memory_mb']:5} MB  {name}")
+    if (project.site / STAMP).is_file():
+        print("Pages that load most:")
+        for weight, page in heaviest(project.site):
+            print(f"  {weight / 1e6:6.2f} MB  {page}")
     print("Verdicts: " + ", ".join(f"{n} {verdict}" for verdict, n in ledger.counts().items() if n))
     for message in wrong:
         print(f"WRONG  {message}")

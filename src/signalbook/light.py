@@ -34,6 +34,10 @@ SIZE = re.compile(r'<svg[^>]* width="([\d.]+)pt" height="([\d.]+)pt"')
 DRAWN_TWICE = re.compile(
     r'(<img [^>]*>)((?:(?!<img ).)*?)\s*<img [^>]*class="sb-narrow"[^>]*src="([^"]+)"[^>]*>', re.S
 )
+#: A statement goes by its document's number: the theme puts one of its own before that.
+NUMBERED = re.compile(
+    r'(<p class="admonition-title">)<span class="caption-number">[^<]*</span> \((.*)\)</p>'
+)
 SEARCH = re.compile(
     r'\s*<script[^>]*"[^"]*\b(?:searchtools|language_data|searchindex)\.js[^>]*></script>'
 )
@@ -75,6 +79,7 @@ def page(text: str, up: str, icons: str) -> str:
     """
     text = ICON.sub(lambda found: _drawn(found[2].split(), found[3], icons), text)
     text = SCRIPTS.sub("", MATHS.sub("", text)).replace(FOLD, "")
+    text = NUMBERED.sub(r"\1\2</p>", text)
     text = PLAIN.sub(r"\1", text).replace(DRAWN, ' class="math"')
     if 'id="search-results"' not in text:
         text = SEARCH.sub("", text)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from signalbook import cards
+from signalbook import cards, gallery
+from signalbook.atlas import atlas, plain
+from signalbook.downloads import as_bibtex, as_csv, as_json, bibtex
 from signalbook.errors import BookError
 from signalbook.inventory import DOCUMENTS, KINDS, PARTS, resting_on, rows
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
+from signalbook.pictures import Album
 from signalbook.project import Project
 from signalbook.records import Record
 from signalbook.scale import OURS
@@ -30,11 +36,33 @@ __all__ = [
     "failed",
     "figure_links",
     "generated",
+    "previews",
     "run_it_yourself",
 ]
 
 TO_COME = "still to come"
+SLIP = "slip"  # in the place of a severity, where the statement stays as it is
 GRAVEST = 5  # findings that the front page shows
+#: What the front page's bar joins: a class of its colour, words, and the verdicts.
+SHARES = (
+    ("good", "stand as printed", ("holds", "holds with slack", "agrees at reduced scale")),
+    ("fair", "are slips of print, choices left open, or limits", (
+        "misprint", "illustrated", "open choice"
+    )),
+    ("none", "are undecided at the sizes that were run", (
+        "not run at this scale", "disagrees at reduced scale", "not reproduced"
+    )),
+    ("bad", "fail as printed", ("fails as printed",)),
+)  # fmt: skip
+#: Verdicts that leave a question.
+OPEN = (
+    "illustrated",
+    "agrees at reduced scale",
+    "open choice",
+    "not run at this scale",
+    "disagrees at reduced scale",
+    "not reproduced",
+)
 #: Verdicts of what does not stand, from the least to the worst.
 BAD = ("disagrees at reduced scale", "not reproduced", "fails as printed")
 HEADINGS = {
@@ -45,16 +73,37 @@ HEADINGS = {
 }
 
 
-def generated(project: Project, ledger: Ledger) -> dict[str, str]:
-    """The generated pages and snippets, by their place among the sources."""
+def generated(
+    project: Project, ledger: Ledger, albums: Mapping[str, Album] | None = None
+) -> dict[str, str]:
+    """The generated pages and snippets, by their place among the sources.
+
+    ``albums`` hold the pictures of the chapters, for thumbnails.
+    """
     titles = {c: Source(project.source(c)).title for c in project.chapters}
+    albums = albums or {}
     return {
+        "pages/map.md": _map(ledger),
+        **_downloads(ledger),
         "pages/ledger.md": _ledger(ledger, titles),
         "pages/errata.md": _errata(ledger),
         **{f"pages/errata/{part}.md": _errata_of(part, ledger, titles) for part in PARTS},
         "generated/summary.md": _summary(ledger),
+        "generated/findings.md": _findings(ledger, albums),
+        **_of_parts(project, ledger, titles, albums),
         "generated/costs.md": _costs(project, titles),
     }
+
+
+def previews(ledger: Ledger) -> str:
+    """A script with what each ID stands for: its place, its title, what was found."""
+    entries = {entry["id"]: entry for entry in ledger.entries}
+    texts = {
+        name: cards.template("preview.html.j2").render(row=row, entry=entries.get(name))
+        for name, row in rows().items()
+    }
+    text = json.dumps(texts, ensure_ascii=False, indent=0)
+    return f'"use strict";\nwindow.signalbookStatements = {text};\n'
 
 
 def box(
@@ -143,8 +192,16 @@ def run_it_yourself(
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
         f"make paper C={chapter}   # the document's own sizes\n"
         f"papermill jupytext://chapters/{chapter}.md out.ipynb -p seed 1\n"
-        "```\n"
+        "```\n\n"
+        ":::{dropdown} Cite this page\n"
+        f"```bibtex\n{_citation(chapter, source.title)}```\n"
+        "The book and the library as a whole: `CITATION.cff` in the project's folder.\n:::\n"
     )
+
+
+def _citation(chapter: str, title: str) -> str:
+    key = f"signalprop-{chapter.replace('/', '-')}"
+    return bibtex(key, plain(title), f"Chapter {chapter}, signalprop {version('signalprop')}")
 
 
 def failed(title: str, failure: Mapping[str, str] | None) -> str:
@@ -172,16 +229,20 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     lines = [(row, entries.get(row.id)) for row in rows().values()]
     return (
         "# The ledger\n\nEvery statement, figure and table of the documents, with the verdict "
-        "that its chapter computed. What the verdicts mean is said in [](reading.md).\n\n"
+        "that its chapter computed. What the verdicts mean is said in [](reading.md), and what "
+        "rests on what is drawn in [](map.md). An ID leads to its own address. All of it as a "
+        "file: {download}`CSV <ledger.csv>`, {download}`JSON <ledger.json>`, "
+        "{download}`BibTeX <ledger.bib>`.\n\n"
         + _render(
             "ledger.html.j2",
+            what="the ledger",
             lines=lines,
             titles=titles,
             to_come=TO_COME,
             filters={
                 "document": list(DOCUMENTS),
                 "kind": KINDS,
-                "verdict": [*VERDICTS, TO_COME],
+                "verdict": [*VERDICTS, *([TO_COME] if len(entries) < len(rows()) else [])],
                 "certificate": ["proved", "certified"],
             },
             certified=_certified,
@@ -199,7 +260,18 @@ def _errata(ledger: Ledger) -> str:
         "printed, a counterexample, the sizes at which it can be seen, and a repair that passes "
         "the same test. Each is computed anew with every build. Where it says *certified*, no "
         "rounding can explain the counterexample. [](reading.md) says how severities are told "
-        "apart.\n\n" + (_grouped("errata.html.j2", found, certified=_certified) or "None so far.")
+        "apart.\n\n" + (_list_of_errata(found) if found else "None so far.")
+    )
+
+
+def _list_of_errata(found: Sequence[Mapping[str, Any]]) -> str:
+    filters = {"document": DOCUMENTS, "kind": KINDS, "severity": [*reversed(SEVERITIES), SLIP]}
+    return "\n\n".join(
+        [
+            _render("filters.html.j2", what="the errata", filters=filters),
+            _grouped("errata.html.j2", found, certified=_certified, slip=SLIP),
+            _raw('<script src="../_static/errata.js"></script>'),
+        ]
     )
 
 
@@ -210,7 +282,14 @@ def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str]) -> str:
     ]
     document = next(row.document for row in rows().values() if row.part == part)
     return f"# Errata: {part}\n\n{DOCUMENTS[document]}.\n\n" + (
-        _grouped("erratum.html.j2", found, titles=titles, errors=_errors, certified=_certified)
+        _grouped(
+            "erratum.html.j2",
+            found,
+            titles=titles,
+            errors=_errors,
+            certified=_certified,
+            resting=lambda name: sorted(resting_on(name), key=list(rows()).index),
+        )
         or "None so far."
     )
 
@@ -240,23 +319,134 @@ def _certified(entry: Mapping[str, Any]) -> bool:
     return any(error.get("certificate") for error in _errors(entry))
 
 
-def _summary(ledger: Ledger) -> str:
-    """The front page's account: how far the book is, and the gravest findings."""
-    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+def _downloads(ledger: Ledger) -> dict[str, str]:
+    """The ledger as files, beside its page."""
+    entries = {entry["id"]: entry for entry in ledger.entries}
+    return {
+        "pages/ledger.csv": as_csv(entries),
+        "pages/ledger.json": as_json(entries),
+        "pages/ledger.bib": as_bibtex(entries),
+    }
+
+
+def _map(ledger: Ledger) -> str:
+    """How the statements rest on one another, drawn for each document."""
+    entries = {entry["id"]: entry for entry in ledger.entries}
+    sections = [
+        (f"({address})=\n## {heading}\n\n" if heading else "") + _raw(text)
+        for address, heading, text in atlas(entries)
+    ]
     return (
-        f"**{len(ledger.entries)} of {len(rows())}** statements, figures and tables are "
-        "settled so far:\n\n"
-        + _render(
+        "# The map of statements\n\nWhat each statement, figure and table needs stands to its "
+        "left, and what uses it to its right. A node leads to the claim in its chapter. With the "
+        "keyboard, the arrows go along the lines. Below each drawing stands the same as a list.\n\n"
+        + "\n\n".join(sections)
+        + "\n\n"
+        + _raw('<script src="../_static/map.js"></script>')
+        + "\n"
+    )
+
+
+def _summary(ledger: Ledger) -> str:
+    """The front page's account: how much is settled, and what became of it."""
+    counts = ledger.counts()
+    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    by_severity = {
+        name: sum(entry["severity"] == name for entry in failing) for name in reversed(SEVERITIES)
+    }
+    shares = [
+        (colour, words, sum(counts[verdict] for verdict in verdicts))
+        for colour, words, verdicts in SHARES
+    ]
+    return (
+        _render(
             "front.html.j2",
             proved=sum(entry.get("proved", False) for entry in ledger.entries),
             certified=sum(map(_certified, ledger.entries)),
-            counts=ledger.counts(),
-            failing=len(failing),
-            gravest=_gravest_first(failing)[:GRAVEST],
-            rows=rows(),
+            settled=len(ledger.entries),
+            total=len(rows()),
+            counts=counts,
+            up="pages/",
+            shares=[share for share in shares if share[2]],
+            severities=[(HEADINGS[n].lower(), count) for n, count in by_severity.items() if count],
         )
         + "\n"
     )
+
+
+def _findings(ledger: Ledger, albums: Mapping[str, Album]) -> str:
+    """The most telling findings: the gravest of each part, and of these the gravest."""
+    failing = [entry for entry in ledger.entries if entry["verdict"] == "fails as printed"]
+    first: dict[str, Mapping[str, Any]] = {}
+    for entry in _gravest_first(failing):
+        first.setdefault(rows()[entry["id"]].part, entry)
+    shown = list(first.values())[:GRAVEST]
+    return gallery.tiles(
+        [
+            gallery.tile(
+                albums.get(entry["chapter"], Album()).of_claims.get(entry["anchor"]),
+                _render(
+                    "finding.html.j2",
+                    entry=entry,
+                    row=rows()[entry["id"]],
+                    reach=len(resting_on(entry["id"])),
+                ),
+                "",
+            )
+            for entry in shown
+        ]
+    )
+
+
+def _of_parts(
+    project: Project, ledger: Ledger, titles: Mapping[str, str], albums: Mapping[str, Album]
+) -> dict[str, str]:
+    """For the essay of each part: its counts, what is open, and tiles of its chapters."""
+    found, before = {}, gallery.prerequisites(project)
+    for part in PARTS:
+        entries = [entry for entry in ledger.entries if rows()[entry["id"]].part == part]
+        counts = Counter(entry["verdict"] for entry in entries)
+        left = [entry for entry in entries if entry["verdict"] in OPEN]
+        found[f"generated/parts/{part}-counts.md"] = _render(
+            "counts.html.j2",
+            counts={verdict: counts[verdict] for verdict in VERDICTS},
+            document=next(row.document for row in rows().values() if row.part == part),
+            up="../",
+        )
+        found[f"generated/parts/{part}-open.md"] = (
+            _render("open.html.j2", entries=left, rows=rows()) if left else "Nothing."
+        )
+        found[f"generated/parts/{part}.md"] = gallery.tiles(
+            [
+                _chapter_tile(project, chapter, ledger, titles, before[chapter], albums)
+                for chapter in project.chapters
+                if chapter.startswith(f"{part}/")
+            ]
+        )
+    return found
+
+
+def _chapter_tile(
+    project: Project,
+    chapter: str,
+    ledger: Ledger,
+    titles: Mapping[str, str],
+    before: Sequence[str],
+    albums: Mapping[str, Album],
+) -> str:
+    pictures = albums.get(chapter, Album())
+    entries = ledger.of(chapter)
+    text = _render(
+        "tile.html.j2",
+        chapter=chapter,
+        titles=titles,
+        before=before,
+        minutes=gallery.minutes(Source(project.source(chapter)), len(pictures.pictures)),
+        statements=len(entries),
+        failing=sum(entry["verdict"] == "fails as printed" for entry in entries),
+        up="../../",
+    )
+    return gallery.tile(pictures.telling, text, "../../")
 
 
 def _costs(project: Project, titles: Mapping[str, str]) -> str:

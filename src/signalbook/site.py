@@ -14,6 +14,7 @@ from signalbook.errors import BookError
 from signalbook.files import read_json, replace, write
 from signalbook.ledger import Ledger, collect
 from signalbook.light import lighter
+from signalbook.pages import previews
 from signalbook.policy import guarded
 from signalbook.project import Project
 from signalbook.stage import stage
@@ -38,6 +39,7 @@ def build_site(project: Project) -> Ledger:
     ledger = collect(project)
     (project.site / STAMP).unlink(missing_ok=True)
     html = _sphinx(project, stage(project, ledger))
+    write(html / "_static" / "statements.js", previews(ledger))
     _mirror(guarded(lighter(html)), project.site)
     replace(project.site / STAMP, b"")
     return ledger

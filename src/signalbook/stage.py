@@ -19,13 +19,14 @@ from signalbook.fingerprint import of_cell
 from signalbook.ledger import Ledger
 from signalbook.outputs import CERTIFICATE, CLAIMS, FIGURE, claims_in, figures_in
 from signalbook.parameters import read_profile
+from signalbook.pictures import Album, album, placed
 from signalbook.project import Project
 from signalbook.records import Record, read_record
 from signalbook.source import Source
 
 __all__ = ["stage"]
 
-PROSE = ("_config.yml", "_toc.yml", "index.md", "references.bib", "pages", "assets")
+PROSE = ("_config.yml", "_toc.yml", "index.md", "CHANGELOG.md", "references.bib", "pages", "assets")
 LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
 MATHJAX = "sphinx-mathjax-offline/static/mathjax"
 #: The parts of MathJax that set TeX with its own fonts; extensions load where a formula needs them.
@@ -48,8 +49,11 @@ def stage(project: Project, ledger: Ledger) -> Path:
     mathjax = Path(str(distribution("sphinx-mathjax-offline").locate_file(MATHJAX)))
     for path in (found for part in MATHJAX_PARTS for found in mathjax.glob(part)):
         wanted[f"assets/mathjax/{path.relative_to(mathjax).as_posix()}"] = path.read_bytes()
-    for name, text in pages.generated(project, ledger).items():
+    broken = ledger.problems
+    albums = {c: Album() if c in broken else album(project, c) for c in project.chapters}
+    for name, text in pages.generated(project, ledger, albums).items():
         wanted[name] = text.encode()
+    wanted |= _illustrated(wanted, albums)
     for chapter in project.chapters:
         for name, content in _chapter(project, chapter, ledger).items():
             wanted[f"chapters/{Path(chapter).parent}/{name}"] = content
@@ -59,6 +63,17 @@ def stage(project: Project, ledger: Ledger) -> Path:
         if path.is_file() and path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
     return folder
+
+
+def _illustrated(sources: Mapping[str, bytes], albums: Mapping[str, Album]) -> dict[str, bytes]:
+    """The pages that ask for pictures of chapters, with them, and the drawings that pages show."""
+    texts = {name: text.decode() for name, text in sources.items() if name.endswith(".md")}
+    shown = {name: placed(text, Path(name), albums) for name, text in texts.items()}
+    changed = {name: text.encode() for name, text in shown.items() if text != texts[name]}
+    every = "\n".join(shown.values())
+    pictures = [picture for found in albums.values() for picture in found.pictures.values()]
+    drawings = [picture.files for picture in pictures if picture.file in every]
+    return changed | {name: data for files in drawings for name, data in files.items()}
 
 
 def _prose(project: Project) -> list[tuple[str, bytes]]:

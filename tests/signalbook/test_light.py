@@ -117,3 +117,11 @@ def test_a_window_loads_the_drawing_that_fits_it(tmp_path):
         'src="wide.svg" /></picture><figcaption>Text.</figcaption></figure><p>Data</p>'
         '<img loading="lazy" width="96" height="48" alt="b" src="next.svg" />'
     )
+
+
+def test_a_statement_goes_by_the_number_of_its_document():
+    title = (
+        '<p class="admonition-title"><span class="caption-number">Lemma 26 </span>'
+        " (COND, Lemma 43 (Gneiting))</p>"
+    )
+    assert page(title, "", "") == '<p class="admonition-title">COND, Lemma 43 (Gneiting)</p>'
