@@ -36,7 +36,7 @@ DRAWN_TWICE = re.compile(
 )
 #: A statement goes by its document's number: the theme puts one of its own before that.
 NUMBERED = re.compile(
-    r'(<p class="admonition-title">)<span class="caption-number">[^<]*</span> \((.*)\)</p>'
+    r'(<p class="admonition-title"[^>]*>)<span class="caption-number">[^<]*</span> \((.*)\)</p>'
 )
 SEARCH = re.compile(
     r'\s*<script[^>]*"[^"]*\b(?:searchtools|language_data|searchindex)\.js[^>]*></script>'

@@ -123,7 +123,7 @@ class MiniBook:
         return path
 
     def toc(self, chapters: list[str]) -> None:
-        pages = ["pages/reading", "pages/ledger", "pages/errata"]
+        pages = ["pages/reading", "pages/map", "pages/ledger", "pages/errata"]
         pages += [f"pages/errata/{part}" for part in PARTS]
         lines = "".join(f"- file: {page}\n" for page in pages)
         lines += "".join(f"- file: chapters/{name}\n" for name in chapters)

@@ -121,7 +121,7 @@ def test_a_window_loads_the_drawing_that_fits_it(tmp_path):
 
 def test_a_statement_goes_by_the_number_of_its_document():
     title = (
-        '<p class="admonition-title"><span class="caption-number">Lemma 26 </span>'
+        '<p class="admonition-title" id="x"><span class="caption-number">Lemma 26 </span>'
         " (COND, Lemma 43 (Gneiting))</p>"
     )
-    assert page(title, "", "") == '<p class="admonition-title">COND, Lemma 43 (Gneiting)</p>'
+    assert page(title, "", "") == '<p class="admonition-title" id="x">COND, Lemma 43 (Gneiting)</p>'
