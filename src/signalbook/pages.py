@@ -15,6 +15,7 @@ from signalbook.atlas import atlas, plain
 from signalbook.downloads import as_bibtex, as_csv, as_json, bibtex
 from signalbook.errors import BookError
 from signalbook.inventory import DOCUMENTS, KINDS, PARTS, resting_on, rows
+from signalbook.launch import binder
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.pictures import Album
@@ -174,20 +175,28 @@ def figure_links(chapter: str, name: str, data: str, narrow: str = "", recorded:
 
 
 def run_it_yourself(
-    chapter: str, source: Source, experiments: Sequence[str] = (), recorded: bool = False
+    chapter: str,
+    source: Source,
+    experiments: Sequence[str] = (),
+    recorded: bool = False,
+    repository: str = "",
 ) -> str:
-    """The foot of a chapter: notebook, functions that it calls, record, and the commands."""
+    """The foot of a chapter: notebook, functions that it calls, record, commands, how to cite it.
+
+    ``repository`` is the address of the project: with it there is a link that opens the chapter.
+    """
     slug = Path(chapter).name
     functions = "".join(
         f" · {{download}}`experiments: {name} <{slug}.files/{name}>`" for name in experiments
     )
     record = f" · {{download}}`the record <{slug}.files/{slug}-record.json>`" if recorded else ""
+    launch = f" · [open in Binder]({binder(repository, chapter)})" if repository else ""
     first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
     example = f' P="{first.name}={first.default}"' if first else ""
     return (
         "## Run it yourself\n\n"
         f"{{download}}`The executed notebook <{slug}.files/{slug}-executed.ipynb>` · "
-        f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}{record}\n\n"
+        f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}{record}{launch}\n\n"
         "```bash\n"
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
         f"make paper C={chapter}   # the document's own sizes\n"
@@ -281,7 +290,7 @@ def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str]) -> str:
         entry for entry in ledger.entries if _errors(entry) and rows()[entry["id"]].part == part
     ]
     document = next(row.document for row in rows().values() if row.part == part)
-    return f"# Errata: {part}\n\n{DOCUMENTS[document]}.\n\n" + (
+    return f"# Errata of {document}\n\n{DOCUMENTS[document]}.\n\n" + (
         _grouped(
             "erratum.html.j2",
             found,

@@ -16,6 +16,7 @@ from signalbook import cards, pages
 from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.fingerprint import of_cell
+from signalbook.launch import repository
 from signalbook.ledger import Ledger
 from signalbook.outputs import CERTIFICATE, CLAIMS, FIGURE, claims_in, figures_in
 from signalbook.parameters import read_profile
@@ -107,10 +108,13 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     _name_tables(notebook)
     lab = _experiments(project, run)
     experiments = [path.name for path in lab]
+    foot = pages.run_it_yourself(
+        chapter, source, experiments, record is not None, repository(project)
+    )
     notebook["cells"] = [
         *_head(notebook["cells"], source, _box(project, chapter, source, ledger, record)),
         _markdown("closing", pages.closing(ledger.of(chapter))),
-        _markdown("foot", pages.run_it_yourself(chapter, source, experiments, record is not None)),
+        _markdown("foot", foot),
     ]
     for cell in notebook["cells"]:
         _drop_private_types(cell)
