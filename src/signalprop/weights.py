@@ -82,8 +82,15 @@ class Law:
             raise ValueError(f"variance must be positive and finite, got {self.spread!r}")
         if not math.isfinite(self.mean):
             raise ValueError(f"mean must be finite, got {self.mean!r}")
+        if not isinstance(self.spread, str) and math.isinf(self.mean * math.sqrt(self.spread)):
+            raise ValueError(
+                "mean, in standard deviations, must give a finite mean, got "
+                f"{self.mean!r} of {math.sqrt(self.spread):.3g}"
+            )
         if not self.df > 2:
             raise ValueError(f"df must exceed 2 for the variance to exist, got {self.df!r}")
+        if self.entries == "student_t" and math.isinf(self.df):
+            raise ValueError("df must be finite, got inf: take gaussian()")
 
     @property
     def is_gaussian(self) -> bool:

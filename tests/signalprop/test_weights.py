@@ -151,3 +151,10 @@ def test_a_law_of_ones_own_draws_matrix_by_matrix():
         sp.weights.own("gaussian")
     with pytest.raises(ValueError, match="bias='zero'"):
         law.variance(3, 4)
+
+
+def test_laws_without_numbers_are_refused():
+    with pytest.raises(ValueError, match="df must be finite"):
+        sp.student_t(df=math.inf)
+    with pytest.raises(ValueError, match="must give a finite mean"):
+        sp.gaussian(1e300, mean=1e200)

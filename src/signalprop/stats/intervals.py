@@ -135,4 +135,6 @@ def per_test_error(tests: int, total: float = 1e-3) -> float:
     """
     if tests < 1 or not 0 < total < 1:
         raise ValueError(f"tests must be >= 1 and 0 < total < 1, got {tests} and {total}")
+    if total / tests == 0:
+        raise ValueError(f"total must be large enough to divide, got {total} over {tests}")
     return total / tests

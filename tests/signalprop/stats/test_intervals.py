@@ -129,3 +129,8 @@ def test_intervals_do_not_see_the_units(method, unit):
     for part in ("value", "low", "high"):
         mixed = getattr(ours, part) / [unit, 1.0]
         np.testing.assert_allclose(mixed, getattr(expected, part), rtol=1e-9)
+
+
+def test_an_error_too_small_to_divide_is_refused():
+    with pytest.raises(ValueError, match="large enough to divide"):
+        per_test_error(10, 5e-324)
