@@ -75,6 +75,9 @@ from .limits.networks import (
 from .limits.networks import (
     ntk as ntk,
 )
+from .limits.phases import (
+    MeanField as MeanField,
+)
 from .metrics.condition import (
     condition_number as condition_number,
 )

@@ -8,6 +8,7 @@ from . import lengths as lengths
 from . import maps as maps
 from . import networks as networks
 from . import pairs as pairs
+from . import phases as phases
 from . import polar as polar
 from . import power_series as power_series
 from . import quadrature as quadrature
@@ -58,6 +59,9 @@ from .networks import (
 )
 from .networks import (
     ntk as ntk,
+)
+from .phases import (
+    MeanField as MeanField,
 )
 from .power_series import (
     pair_series as pair_series,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,16 @@ import torch
 from scipy.fft import dct
 from torch import Tensor
 
-__all__ = ["PairInterpolant", "Rule", "interpolate_pairs", "rule_for"]
+__all__ = [
+    "PairInterpolant",
+    "Rule",
+    "chebyshev",
+    "clenshaw",
+    "interpolate_pairs",
+    "points",
+    "rule_for",
+    "tail",
+]
 
 Function = Callable[[Tensor], Tensor]
 
@@ -113,11 +122,7 @@ class PairInterpolant:
         """
         left = self.basis[rows]
         right = self.basis[columns].mT.contiguous()
-        y = angle * (4 / math.pi) - 2
-        ahead, now = torch.zeros_like(angle), torch.zeros_like(angle)
-        for matrix in self.coefficients[1:].flip(0):
-            ahead, now = now, torch.sub(left @ matrix @ right, ahead).addcmul_(y, now)
-        return torch.sub(left @ self.coefficients[0] @ right, ahead).addcmul_(y, now, value=0.5)
+        return clenshaw((left @ matrix @ right for matrix in self.coefficients.flip(0)), angle)
 
 
 def interpolate_pairs(f: Function, lengths: Tensor, reach: float) -> PairInterpolant:
@@ -189,13 +194,13 @@ def _table(f: Function, rule: Rule, lengths: Tensor, angles: Sequence[float]) ->
 
 def _over_angles(f: Function, rule: Rule, lengths: Tensor, size: int) -> Tensor:
     """Return the Chebyshev coefficients of the table in the angle on ``[0, pi]``."""
-    return _chebyshev(_table(f, rule, lengths, ((_points(size) + 1) * (math.pi / 2)).tolist()))
+    return chebyshev(_table(f, rule, lengths, ((points(size) + 1) * (math.pi / 2)).tolist()))
 
 
 def _angles_enough(f: Function, rule: Rule, few: Tensor) -> int:
     """Return how many Chebyshev points in the angle it takes for a few lengths."""
     for size in SIZES:
-        if _tail(_over_angles(f, rule, few, size)) <= TAIL:
+        if tail(_over_angles(f, rule, few, size)) <= TAIL:
             return size
     raise ValueError(f"{SIZES[-1]} Chebyshev points in the angle do not reach {TAIL:g}")
 
@@ -206,26 +211,52 @@ def _length_nodes(f: Function, rule: Rule, few: Tensor, enough: int) -> Tensor |
     for size in SIZES:
         if size >= enough:
             return None
-        nodes = torch.exp((low + high) / 2 + (high - low) / 2 * _points(size))
+        nodes = torch.exp((low + high) / 2 + (high - low) / 2 * points(size))
         table = _table(f, rule, torch.cat([nodes, few]), ANGLES)[:, :size, size:]
-        if _tail(_chebyshev(table.transpose(0, 1))) <= TAIL:
+        if tail(chebyshev(table.transpose(0, 1))) <= TAIL:
             return nodes
     raise ValueError(f"{SIZES[-1]} Chebyshev points in the length do not reach {TAIL:g}")
 
 
-def _points(size: int) -> Tensor:
-    """Return the Chebyshev points of the first kind in [-1, 1], from right to left."""
+def clenshaw(coefficients: Iterable[Tensor], angle: Tensor) -> Tensor:
+    """Return a Chebyshev series on ``[0, pi]``, from its coefficients, the last first.
+
+    >>> clenshaw(torch.tensor([2.0, 1.0]), torch.tensor([0.0, math.pi / 2]))      # 1 + 2x
+    tensor([-1.,  1.])
+    """
+    y = angle * (4 / math.pi) - 2
+    ahead, now = torch.zeros_like(angle), torch.zeros_like(angle)
+    for coefficient in coefficients:
+        ahead, now = now, torch.sub(coefficient, ahead).addcmul_(y, now)
+    return torch.addcmul(now, y, ahead, value=-0.5)
+
+
+def points(size: int) -> Tensor:
+    """Return the Chebyshev points of the first kind in [-1, 1], from right to left.
+
+    >>> points(2)
+    tensor([ 0.7071, -0.7071], dtype=torch.float64)
+    """
     return torch.from_numpy(np.cos((np.arange(size) + 0.5) * math.pi / size))
 
 
-def _chebyshev(values: Tensor) -> Tensor:
-    """Return the Chebyshev coefficients along the first dimension of values at the points."""
+def chebyshev(values: Tensor) -> Tensor:
+    """Return the Chebyshev coefficients along the first dimension of values at the points.
+
+    >>> chebyshev(points(3) ** 2)                                         # x^2 = (1 + T_2) / 2
+    tensor([0.5000, 0.0000, 0.5000], dtype=torch.float64)
+    """
     coefficients = dct(values.numpy(), type=2, axis=0) / len(values)
     coefficients[0] /= 2
     return torch.from_numpy(coefficients)
 
 
-def _tail(coefficients: Tensor) -> float:
+def tail(coefficients: Tensor) -> float:
+    """Return the size of the last eighth of the coefficients along the first dimension.
+
+    >>> tail(torch.tensor([1.0, -0.5, 0.25]))
+    0.5
+    """
     last = max(2, len(coefficients) // 8)
     return float(coefficients[-last:].abs().max())
 

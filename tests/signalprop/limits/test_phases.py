@@ -1,0 +1,87 @@
+"""Phase diagrams against the length map, covariances by quadrature and closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from signalprop import activations as A
+from signalprop.limits.lengths import LengthMap
+from signalprop.limits.phases import MeanField
+
+
+@pytest.mark.parametrize("phi", [A.tanh, A.erf, A.selu], ids=lambda phi: phi.name)
+def test_points_are_those_of_the_maps(phi):
+    w, b = np.array([0.5, 1.1, 2.0]), np.array([[0.05], [0.4]])
+    if phi is A.tanh:
+        w[2] = 6.0
+    if phi is A.selu:
+        w = w / 2
+    field = MeanField(phi, weight_variance=w, bias_variance=b)
+    assert field.length.shape == field.depth_scale.shape == (2, 3)
+    for i, j in np.ndindex(2, 3):
+        layer = LengthMap(phi, float(w[j]), float(b[i, 0]))
+        q, c = layer.fixed_point(), field.correlation[i, j]
+        assert field.length[i, j] == pytest.approx(q, rel=1e-12)
+        slope = math.exp(-1 / field.length_depth_scale[i, j])
+        assert slope == pytest.approx(layer.derivative(q), rel=1e-9)
+        assert layer.correlation(q, q, c) == pytest.approx(c, abs=1e-11)
+        h = 1e-4
+        if c < 1:
+            ahead, back = (layer.correlation(q, q, c + s) for s in (h, -h))
+            slope = (ahead - back) / (2 * h)
+            assert math.exp(-1 / field.depth_scale[i, j]) == pytest.approx(slope, rel=1e-6)
+        else:
+            assert math.exp(-1 / field.depth_scale[i, j]) == pytest.approx(field.chi[i, j])
+    assert (field.correlation < 1).any()
+
+
+def test_erf_in_closed_form():
+    """K' of erf at 1 and length q is 4 / (pi sqrt(1 + 4 q))."""
+    field = MeanField(A.erf, np.linspace(0.3, 5, 20), 0.1)
+    exact = np.linspace(0.3, 5, 20) * 4 / math.pi / np.sqrt(1 + 4 * field.length)
+    np.testing.assert_allclose(field.chi, exact, rtol=1e-12)
+
+
+def test_relu_is_critical_where_he_weights_are_and_endless_beyond():
+    field = MeanField(A.relu, weight_variance=np.array([1.0, 2.0, 3.0]))
+    assert field.length.tolist() == [0.0, 1.0, math.inf]
+    np.testing.assert_allclose(field.chi, [0.5, 1.0, math.nan], rtol=1e-12)
+    np.testing.assert_allclose(field.correlation, [1, 1, math.nan])
+    np.testing.assert_allclose(field.depth_scale, [1 / math.log(2), math.inf, math.nan], rtol=1e-9)
+
+
+def test_odd_activations_without_biases_come_to_orthogonal():
+    field = MeanField(A.tanh, weight_variance=np.array([1.0, 1.0001, 1.5]))
+    assert field.length[0] < 1e-11
+    assert field.length[1] == pytest.approx(0.5e-4, rel=1e-3)
+    np.testing.assert_allclose(field.correlation, [1, 0, 0], atol=1e-10)
+
+
+def test_chaos_just_above_the_edge():
+    """1 - c* is of the order of chi - 1 and keeps its digits."""
+    w = np.array([1.75, 1.7501, 1.76])
+    field = MeanField(A.tanh, w + 0.0, 0.05)
+    for slope, c, weight, q in zip(field.chi, field.correlation, w, field.length, strict=True):
+        if slope > 1:
+            residual = LengthMap(A.tanh, weight, 0.05).covariance(q, q, c) / q - c
+            assert abs(residual) < 1e-12
+
+
+def test_kinks_elsewhere_than_at_zero():
+    phi = A.norm_relu()
+    field, layer = MeanField(phi, 1.05, 0.01), LengthMap(phi, 1.05, 0.01)
+    q, c = layer.fixed_point(), float(field.correlation)
+    assert float(field.length) == pytest.approx(q, rel=1e-12)
+    assert layer.correlation(q, q, c) == pytest.approx(c, abs=1e-9)
+
+
+def test_kinds_and_bad_input():
+    assert isinstance(MeanField(A.tanh, torch.ones(2), 0.1).chi, torch.Tensor)
+    assert MeanField(A.tanh, 1.0, 0.1).chi.shape == ()
+    assert repr(MeanField(A.tanh, np.ones(3))) == "MeanField(tanh, (3,) points)"
+    with pytest.raises(ValueError, match="bias_variance must not be negative"):
+        MeanField(A.tanh, 1.0, -0.1)
+    with pytest.raises(ValueError, match="sign has jumps"):
+        MeanField(A.sign)
