@@ -95,7 +95,8 @@ def enclosure(side: Exact, digits: int) -> str:
 
 def _refuted(found: Counterexample) -> dict[str, Any]:
     left, right = _told_apart(found.left, found.right)
-    by = "exact fractions" if found.exact else "ball arithmetic"
+    sign = {"at most": "≤", "below": "<", "equal to": "="}[found.relation]
+    by = "exact numbers" if found.exact else "ball arithmetic"
     return {
         "kind": "counterexample",
         "left": left,
@@ -103,7 +104,7 @@ def _refuted(found: Counterexample) -> dict[str, Any]:
         "at": found.at,
         "given": list(found.given),
         "by": by,
-        "says": f"left {left}, right {right} at {found.at} ({by})",
+        "says": f"left {left}, right {right}, printed: left {sign} right, at {found.at}, by {by}",
     }
 
 

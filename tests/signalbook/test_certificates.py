@@ -35,7 +35,7 @@ def entry(*shown):
 
 def test_exact_sides_are_written_in_full_and_balls_by_ends_rounded_outwards():
     assert certified("ORTH-T1", THIRD)["says"] == (
-        "left exactly 1/3, right exactly 0.25 at n = 3 (exact fractions)"
+        "left exactly 1/3, right exactly 0.25, printed: left ≤ right, at n = 3, by exact numbers"
     )
     root = certified("ORTH-T1", differs(arb(2).sqrt(), Fraction(3, 2), at="2"))
     assert root["left"] == "in [1.414, 1.415]"
@@ -179,7 +179,7 @@ def test_a_small_book_shows_certificates_everywhere(book):
     assert found["certificate"]["at"] == "a root"
     page = book.page("orthogonality/a")
     assert page.count('class="sb-certified"') == 3, "the box, the card, the closing table"
-    assert "left exactly 3, right exactly 2 at a root" in page
+    assert "left exactly 3, right exactly 2, printed: left ≤ right, at a root" in page
     for name in ("ledger", "errata", "errata/orthogonality"):
         assert 'class="sb-certified"' in (site / "pages" / f"{name}.html").read_text(), name
     assert "1 with an error has a counterexample" in (site / "index.html").read_text()

@@ -1,0 +1,124 @@
+"""Counterexamples to statements of GRAD in exact numbers or balls, one function a statement.
+
+The gap is ``psi(X) = -log(det(X^T X)^(1/d) / (tr(X^T X) / d))``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from signalprop.certify import Counterexample, ball, differs, exceeds
+
+__all__ = [
+    "a_large_eigenvalue",
+    "a_negative_gap",
+    "a_reversed_step",
+    "a_wider_interval",
+    "first_term_of_the_sum",
+    "root_of_the_quadratic",
+    "small_inputs",
+    "small_inputs_without_a_gap",
+]
+
+SPREAD = Fraction(3, 5)  # rows (1, 0) and (3/5, 4/5) have eigenvalues 1 - 3/5 and 1 + 3/5
+
+
+def a_negative_gap(d: int = 2) -> Counterexample:
+    """GRAD Definition 6.5: the gap is at least zero; not for one sample of d features.
+
+    ``X^T X`` is the number 1: the gap is ``-log(1 / (1/d)) = -log d``.
+
+    >>> a_negative_gap().right < 0
+    True
+    """
+    return exceeds(0, -arb(d).log(), at=f"the first unit vector, d = {d}, n = 1")
+
+
+def a_large_eigenvalue() -> Counterexample:
+    """GRAD, after Theorem 6.3: eigenvalues of ``X X^T`` lie in (0, 1] for rows of norm one.
+
+    >>> a_large_eigenvalue().left
+    Fraction(8, 5)
+    """
+    return exceeds(1 + SPREAD, 1, at="rows (1, 0), (⅗, ⅘)", given=_eigenvalues())
+
+
+def a_wider_interval(
+    e: Fraction = Fraction(1, 50), c: Fraction = Fraction(1, 100)
+) -> Counterexample:
+    """GRAD Lemma C.8: a gap of at most ``c / (16 d)`` puts eigenvalues in ``[1 - c, 1 + c]``.
+
+    For d = 2 and eigenvalues ``1 - e, 1 + e`` the gap is ``-log(1 - e^2) / 2``.
+
+    >>> a_wider_interval().left
+    Fraction(1, 50)
+    """
+    gap = -ball(1 - e**2).log() / 2
+    given = {"ψ(X) ≤ c/(16d)": bool(gap < ball(c / 32))}
+    return exceeds(e, c, at=f"d = 2, c = {c}, the distance of both eigenvalues from 1", given=given)
+
+
+def root_of_the_quadratic() -> Counterexample:
+    """GRAD, after (C.55): ``(1 + sqrt 74) / 24`` is a root of ``48 e^2 - 4 e - 6``.
+
+    >>> root_of_the_quadratic().left.overlaps(arb(1) / 12)
+    True
+    """
+    e = (1 + arb(74).sqrt()) / 24
+    return differs(48 * e**2 - 4 * e - 6, 0, at="the printed larger root, put into 48e² − 4e − 6")
+
+
+def small_inputs(scale: Fraction = Fraction(1, 10)) -> Counterexample:
+    """GRAD Lemma C.13: ``log ||J|| <= d psi + 1``; at ``scale I`` the gap is 0.
+
+    The Jacobian of ``x / ||x||`` at a row of norm ``scale`` is a projection over the norm.
+
+    >>> small_inputs().right
+    1
+    """
+    return exceeds(-ball(scale).log(), 1, at=f"{scale} I₂, where ψ = 0")
+
+
+def small_inputs_without_a_gap(scale: Fraction = Fraction(1, 10)) -> Counterexample:
+    """GRAD Lemma C.13: ``log ||J|| <= 2 sqrt(d psi)`` for small gaps; at ``scale I`` it is 0.
+
+    >>> small_inputs_without_a_gap().right
+    0
+    """
+    given = {"det = (tr/2)²: the gap is 0": scale**4 == (2 * scale**2 / 2) ** 2}
+    return exceeds(-ball(scale).log(), 0, at=f"{scale} I₂, where ψ = 0", given=given)
+
+
+def a_reversed_step(d: int = 1, depth: int = 0) -> Counterexample:
+    """GRAD (C.110) to (C.111): ``sum_(k=0)^L e^(-k y) <= (1 - e^(-L y)) / y``, y = 1/(32 d^4).
+
+    >>> a_reversed_step().left.contains(1)
+    True
+    """
+    y = ball(Fraction(1, 32 * d**4))
+    left = sum(((-k * y).exp() for k in range(depth + 1)), arb(0))
+    return exceeds(left, (1 - (-depth * y).exp()) / y, at=f"d = {d}, L = {depth}")
+
+
+def first_term_of_the_sum(d: int = 2, excess: Fraction = Fraction(1, 1000)) -> Counterexample:
+    """GRAD (C.113): ``P(S >= 1) <= 16 d psi exp(-1/k)``, ``k = max(2 d^2, 32 d^3 psi)``.
+
+    A start whose gap is above ``1/(16 d)`` has S >= 1 for sure.
+
+    >>> first_term_of_the_sum().left
+    1
+    """
+    gap = Fraction(1, 16 * d) * (1 + excess)
+    k = max(Fraction(2 * d**2), 32 * d**3 * gap)
+    right = ball(16 * d * gap) * (-1 / ball(k)).exp()
+    given = {"ψ(X₀) > 1/(16d)": 16 * d * gap > 1}
+    return exceeds(1, right, at=f"d = {d}, ψ(X₀) = {gap}", given=given)
+
+
+def _eigenvalues() -> dict[str, bool]:
+    """The Gram matrix of the rows has 1 on its diagonal and SPREAD beside it."""
+    rows = [(Fraction(1), Fraction(0)), (SPREAD, Fraction(4, 5))]
+    gram = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in rows] for x in rows]
+    return {"rows of norm one": gram == [[1, SPREAD], [SPREAD, 1]]}

@@ -1,0 +1,66 @@
+"""Sides of the certified counterexamples, each beside the chapter's own evaluation in doubles."""
+
+import numpy as np
+import pytest
+
+from signallab.decomposed import certificates as certified
+from signallab.decomposed import finite_time_stability, three_clusters
+from signalprop import theory
+
+
+def sides(found):
+    return float(found.left), float(found.right)
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_odd_polygons_have_twice_as_many_classes(n):
+    assert sides(certified.classes_of_odd_polygons(n)) == (2 * n, n)
+    turns = np.random.default_rng(0).uniform(0, 2 * np.pi, 2000)[:, None]
+    signs = np.cos(turns - 2 * np.pi * np.arange(n) / n) > 0
+    assert len(np.unique(signs, axis=0)) == 2 * n
+
+
+def test_ranks_are_bounded_by_columns():
+    rng = np.random.default_rng(0)
+    for columns, found in (
+        ([(1, 1), (1, 2), (1, 1)], certified.repeated_columns()),
+        ([(1, 0), (0, 1), (0.5, 0.5)], certified.a_point_at_the_mean()),
+    ):
+        x = np.array(columns, dtype=float).T
+        x = x - x.mean(axis=1, keepdims=True) if 0.5 in x else x
+        images = np.maximum(rng.standard_normal((200, 2)) @ x, 0)
+        assert np.linalg.matrix_rank(images) <= found.right < found.left == x.shape[1]
+
+
+def test_one_neuron():
+    draws = np.random.default_rng(0).standard_normal(10**6)
+    root = np.sqrt(2) * np.maximum(draws, 0).mean()  # E ReLU of variance 2
+    assert float(certified.mean_norm_of_the_odd_point().left) == pytest.approx(root, rel=0.01)
+    assert float(certified.mean_norm_of_the_centre(5).left) == pytest.approx(root / 4, rel=0.01)
+    assert float(certified.mean_of_the_invariant().left) == pytest.approx(root**2, rel=0.01)
+
+
+def test_distances_and_kernels():
+    assert certified.no_invariant_is_that_far(7).right == pytest.approx(1 + 1 / 36)
+    found = certified.equality_along_one_direction()
+    assert sides(found) == pytest.approx((50, 50 * float(theory.dec_kernel(1.0))))
+    assert sides(certified.equality_of_distances()) == (1, 1)
+
+
+def test_rows():
+    assert sides(certified.a_child_loses_two_clusters()) == (2, 3)
+    assert sides(certified.the_sign_stays()) == (1, -1)
+    left, right = float(three_clusters.equation_61(3, 2)), -16 / 81
+    assert sides(certified.a_negative_bound()) == pytest.approx((left, right))
+    assert sides(certified.no_uneven_split()) == (1, 0)
+
+
+def test_branches_are_those_of_the_chapter():
+    values, signs = (-1305, 1437, 1452, 1566, 9982, 9982), (-1, 1, -1)
+    theirs = finite_time_stability.branch(values, signs)[1:]
+    for row, other in zip(certified.branch(values, signs)[1:], theirs, strict=True):
+        assert np.array(row, float) == pytest.approx(np.array(other, float))
+    assert sides(certified.a_gap_changes()) == (15, 114)
+    assert sides(certified.entries_turn_zero()) == (5, 4)
+    assert sides(certified.the_mean_grows())[0] == pytest.approx(2433.037037037037)
+    assert sides(certified.equality_of_heights())[0] == sides(certified.equality_of_heights())[1]
