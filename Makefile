@@ -6,6 +6,7 @@ TORCH_INDEX ?=
 PROFILE ?= fast
 C ?=
 P ?=
+GRID ?=
 ALL ?=
 BUDGET ?=
 PORT ?= 8000
@@ -23,20 +24,22 @@ override TORCH_INDEX := $(value TORCH_INDEX)
 override PROFILE := $(value PROFILE)
 override C := $(value C)
 override P := $(value P)
+override GRID := $(value GRID)
 override BUDGET := $(value BUDGET)
 override PORT := $(value PORT)
-export PYTHON CORES TORCH_INDEX PROFILE C P BUDGET PORT
+export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter paper vouch serve bench mutants clean setup lock
+.PHONY: help book test test-fast test-site chapter paper sweep vouch serve bench mutants clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
-	@echo "  variables: CORES=2 (jobs side by side), PYTHON=python3.12, TORCH_INDEX=<address> (another torch build)"
+	@echo "  variables: CORES=2 (jobs side by side), PYTHON=python3.12, TORCH_INDEX=<address> (another torch build),"
+	@echo "  PROFILE=slurm (jobs on a cluster), PROFILE=paper (the documents' sizes), PROFILE=\"paper slurm\""
 
 book: setup ## execute what is stale, build the site into _build/site
 	@$(BIN)/python -m signalbook book --cores "$$CORES" --profile "$$PROFILE"
@@ -54,7 +57,10 @@ chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."]
 	@$(BIN)/python -m signalbook chapter --set="$$P" -- "$$C"
 
 paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> [P="device=cuda"], or ALL=1 [BUDGET=2h]
-	@$(BIN)/python -m signalbook paper $(if $(ALL),--all --budget="$$BUDGET",--set="$$P" -- "$$C")
+	@$(BIN)/python -m signalbook paper --profile="$$PROFILE" --cores "$$CORES" $(if $(ALL),--all --budget="$$BUDGET",--set="$$P" -- "$$C")
+
+sweep: setup ## one chapter over a grid, into one table: C=<part>/<slug> GRID="width=64,128 seed=0,1" [P="runs=5"]
+	@$(BIN)/python -m signalbook sweep --grid="$$GRID" --set="$$P" --profile="$$PROFILE" --cores "$$CORES" -- "$$C"
 
 vouch: setup ## carry records over to code that changed since, where the fast run finds the same: all, or C=<part>/<slug>
 	@$(BIN)/python -m signalbook vouch $(if $(C),-- "$$C")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import errno
 import functools
-import hashlib
 import http.server
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from signalbook.errors import BookError
 from signalbook.files import replace, unwritable
-from signalbook.parameters import parse_assignments
+from signalbook.parameters import parse_assignments, resolve
 from signalbook.project import Project
 
 __all__ = ["main"]
@@ -55,8 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     book = command(_book, "execute what is stale and build the site")
-    book.add_argument("--profile", default="fast", help="the folder under profiles/ (default fast)")
-    book.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    _add_place(book)
     chapter = command(_chapter, "execute one chapter, at the fast profile or with your own values")
     chapter.add_argument("name", help="<part>/<slug>")
     chapter.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
@@ -65,29 +64,54 @@ def _parser() -> argparse.ArgumentParser:
     paper.add_argument("--all", action="store_true", help="all whose record is missing or stale")
     paper.add_argument("--budget", default="", metavar="2h", help="when to stop, with --all")
     paper.add_argument("--set", default="", metavar='"device=cuda"', dest="assignments")
+    _add_place(paper)
     vouch = command(_vouch, "carry records over to changed code that finds the same")
     vouch.add_argument("name", nargs="?", help="<part>/<slug>; without it, all records")
+    sweep = command(_sweep, "execute one chapter over a grid of values, into one table")
+    sweep.add_argument("name", help="<part>/<slug>")
+    sweep.add_argument("--grid", default="", metavar='"NAME=VALUE,VALUE ..."')
+    sweep.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
+    _add_place(sweep)
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
     execute = command(_execute, "execute one chapter for the site (the engine calls it)")
     execute.add_argument("name", help="<part>/<slug>")
+    point = command(_point, "execute one point of a sweep (the engine calls it)")
+    point.add_argument("name", help="<part>/<slug>")
+    point.add_argument("digest", help="the folder of the point")
+    record = command(_record, "record one chapter as it was ordered (the engine calls it)")
+    record.add_argument("name", help="<part>/<slug>")
     command(_site, "build the site from the executed chapters (the engine calls it)")
     return parser
 
 
+def _add_place(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--profile", default="fast", help="folders under profiles/: sizes, a place, or both"
+    )
+    command.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+
+
 def _book(project: Project, options: argparse.Namespace) -> int:
     from signalbook.build import build
+    from signalbook.engine import read_profiles
 
-    if options.profile != "paper" and not (project.root / "profiles" / options.profile).is_dir():
-        raise BookError(f"there is no profile {options.profile!r}: add profiles/{options.profile}/")
+    cores = _cores(options)
+    _check_home()
+    sizes, where = read_profiles(project, options.profile)
+    return build(project, sizes, cores, where)
+
+
+def _cores(options: argparse.Namespace) -> int:
     if options.cores < 1:
         raise BookError(f"CORES must be 1 or more, got {options.cores}")
-    _check_home()
-    return build(project, options.profile, options.cores)
+    return int(options.cores)
 
 
 def _chapter(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import costs
     from signalbook.execute import execute
+    from signalbook.fingerprint import of_values
     from signalbook.keys import values
     from signalbook.ledger import unexpected
     from signalbook.outputs import claims_in
@@ -97,11 +121,12 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     _check_home()
     name = project.require(options.name)
     source = Source(project.source(name))
-    chosen = values(project, source, name, "fast") | parse_assignments(options.assignments)
+    chosen = values(project, source, name, "fast", _assignments(options))
+    _estimate(project, name, chosen)
     run = execute(project, name, chosen, on_cell=_tell)
-    # A run lands in a folder named by its values: another choice never overwrites it.
-    digest = hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:8]
-    path = project.build / "runs" / f"{name}-{digest}.ipynb"
+    costs.keep(project, name, chosen, run)
+    # A run lands in a file named by its values: another choice never overwrites it.
+    path = project.build / "runs" / f"{name}-{of_values(chosen)}.ipynb"
     replace(path, json.dumps(run.notebook, indent=1).encode())
     for claim in claims_in(run.notebook.cells):
         print(f"{claim['id']:<14} {claim['verdict']:<26} {claim['found']}")
@@ -115,16 +140,31 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
 
 def _paper(project: Project, options: argparse.Namespace) -> int:
     from signalbook import lifeline
-    from signalbook.paper import budget, make_due, make_record
+    from signalbook.engine import read_profiles
+    from signalbook.paper import budget, due, make_due, make_record
+    from signalbook.source import Source
+    from signalbook.submit import submit
 
     _check_home()
-    if options.all:
-        return make_due(project, budget(options.budget))
-    if options.name is None:
+    if options.name is None and not options.all:
         raise BookError("say which chapter, C=<part>/<slug>, or all that are due, ALL=1")
-    lifeline.follow()
+    where = read_profiles(project, options.profile)[1]
+    if options.all and where is None:
+        return make_due(project, budget(options.budget))
+    if options.budget:
+        raise BookError("BUDGET is for ALL=1 on this machine; on a cluster its profile sets limits")
+    if options.all:
+        return submit(project, [name for _, name in due(project)], {}, _cores(options), where)
     name = project.require(options.name)
-    path = make_record(project, name, parse_assignments(options.assignments), on_cell=_tell)
+    parameters = Source(project.source(name)).parameters
+    own = {"device": "auto"} if "device" in parameters else {}
+    chosen = _assignments(options, own if where is None else {})
+    values = resolve(parameters, chosen, name)
+    if where is not None:
+        return submit(project, [name], chosen, _cores(options), where)
+    lifeline.follow()
+    _estimate(project, name, values)
+    path = make_record(project, name, chosen, on_cell=_tell)
     print(f"recorded in {path}")
     return 0
 
@@ -157,6 +197,32 @@ def _check_home() -> None:
         )
 
 
+def _sweep(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.engine import read_profiles
+    from signalbook.sweep import sweep
+
+    name, fixed = project.require(options.name), _assignments(options)
+    _check_home()
+    where = read_profiles(project, options.profile)[1]
+    return sweep(project, name, options.grid, fixed, _cores(options), where)
+
+
+def _assignments(options: argparse.Namespace, own: Mapping[str, Any] = {}) -> dict[str, Any]:
+    """The values that the caller chose, before those of our ``own``."""
+    from signalbook.device import resolved
+
+    return resolved({**own, **parse_assignments(options.assignments)})
+
+
+def _estimate(project: Project, name: str, parameters: dict[str, Any]) -> None:
+    """Say before a run how long it may take, so that nobody waits for hours unasked."""
+    from signalbook.costs import estimate
+    from signalbook.records import duration
+
+    guess = estimate(project, name, parameters)
+    print(f"{name}: about {duration(guess.seconds)}, {guess.because}", flush=True)
+
+
 def _tell(cell: int, cells: int) -> None:
     """One line that changes; where it cannot change, as in a file, one line at the end."""
     if sys.stdout.isatty() or cell == cells:
@@ -169,6 +235,24 @@ def _execute(project: Project, options: argparse.Namespace) -> int:
 
     lifeline.follow()
     execute_for_site(project, project.require(options.name))
+    return 0
+
+
+def _point(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import lifeline
+    from signalbook.sweep import execute_point
+
+    lifeline.follow()
+    execute_point(project, project.require(options.name), options.digest)
+    return 0
+
+
+def _record(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import lifeline
+    from signalbook.submit import record_as_ordered
+
+    lifeline.follow()
+    record_as_ordered(project, project.require(options.name))
     return 0
 
 

@@ -12,23 +12,25 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell
 
+from signalbook import costs
 from signalbook.errors import BookError
-from signalbook.files import replace, write
-from signalbook.keys import order, seal, stale, wanted
+from signalbook.files import read_json, replace, write
+from signalbook.keys import seal, stale, wanted
 from signalbook.longrun import RUN, forget
 from signalbook.parameters import resolve
 from signalbook.project import Project
 from signalbook.source import Source
 from signalbook.witness import MIME
 
-__all__ = ["Failure", "Run", "execute", "execute_for_site"]
+__all__ = ["Failure", "Job", "Run", "carry_out", "execute", "execute_for_site"]
 
 
 @dataclass(frozen=True)
@@ -65,35 +67,74 @@ class ChapterError(BookError):
         self.failure = failure
 
 
-def execute_for_site(project: Project, chapter: str) -> None:
-    """Execute a chapter as it was ordered and leave its notebook where the site looks.
+class Job(NamedTuple):
+    """A run that the engine asks for: of which chapter, and where order and outcome lie.
 
-    While it runs, ``_build/status`` says how far it is; a failure is left in ``_build/failed`` and
-    the notebook of an earlier run is removed, so that nothing old passes for new. What changed
-    while it ran makes its result one of the past: that is discarded, and replaces nothing.
+    The order holds a profile, and ``chosen`` values that come before it.
     """
-    issued = project.key(chapter).read_bytes()
-    project.failure(chapter).unlink(missing_ok=True)
-    status = project.build / "status" / f"{chapter}.json"
+
+    chapter: str
+    order: Path
+    executed: Path
+    failure: Path
+    status: Path
+    time_limit: int | None = None
+
+
+def execute_for_site(project: Project, chapter: str) -> None:
+    """Execute a chapter as it was ordered and leave its notebook where the site looks."""
+    try:
+        limit = Source(project.source(chapter)).time_limit
+    except BookError:
+        limit = None  # the run says what is wrong
+    carry_out(
+        project,
+        Job(
+            chapter,
+            project.key(chapter),
+            project.executed(chapter),
+            project.failure(chapter),
+            project.build / "status" / f"{chapter}.json",
+            limit,
+        ),
+    )
+
+
+def carry_out(project: Project, job: Job) -> None:
+    """Execute a job and put its notebook in place.
+
+    While it runs, its status says how far it is; a failure is left in a file and the notebook of an
+    earlier run is removed, so that nothing old passes for new. What changed while it ran makes its
+    result one of the past: that is discarded, and replaces nothing.
+    """
+    chapter, issued = job.chapter, job.order.read_bytes()
+    job.failure.unlink(missing_ok=True)
 
     def tell(state: str, **details: Any) -> None:
-        replace(status, json.dumps({"state": state, **details}).encode())
+        replace(job.status, json.dumps({"state": state, **details}).encode())
 
     tell("running", cell=0, cells=1)
     try:
-        run = _sealed(project, chapter, lambda cell, cells: tell("running", cell=cell, cells=cells))
+        run = _sealed(project, job, lambda cell, cells: tell("running", cell=cell, cells=cells))
     except Exception as error:  # whatever it is, it is named, and the other chapters go on
         failure = _failure(chapter, error)
-        if project.key(chapter).read_bytes() == issued:
-            project.executed(chapter).unlink(missing_ok=True)
-            write(project.failure(chapter), json.dumps(asdict(failure)))
+        if job.order.read_bytes() == issued:
+            job.executed.unlink(missing_ok=True)
+            write(job.failure, json.dumps(asdict(failure)))
         tell("failed", message=str(failure))
         raise ChapterError(failure) from error
-    if why := stale(project, chapter, run.notebook):
+    if why := stale(project, chapter, run.notebook, **_asked(job)):
         tell("failed", message=f"{chapter} is not kept: {why}")
         raise BookError(f"{chapter} is not kept: {why}; run the same command again")
-    replace(project.executed(chapter), json.dumps(run.notebook, indent=1, sort_keys=True).encode())
+    replace(job.executed, json.dumps(run.notebook, indent=1, sort_keys=True).encode())
+    costs.keep(project, chapter, run.notebook["metadata"]["made"]["key"]["parameters"], run)
     tell("done", seconds=run.seconds, cpu_seconds=run.cpu_seconds, memory_mb=run.memory_mb)
+
+
+def _asked(job: Job) -> dict[str, Any]:
+    """The profile and the values that a job's order holds."""
+    order = read_json(job.order) or {}
+    return {"profile": str(order.get("profile", "")), "chosen": order.get("chosen", {})}
 
 
 def _failure(chapter: str, error: Exception) -> Failure:
@@ -103,11 +144,12 @@ def _failure(chapter: str, error: Exception) -> Failure:
     return Failure(chapter, said, "Mend it, then run again.")
 
 
-def _sealed(project: Project, chapter: str, on_cell: Callable[[int, int], None]) -> Run:
+def _sealed(project: Project, job: Job, on_cell: Callable[[int, int], None]) -> Run:
     """Run a chapter as ordered; its notebook carries the key that it was run under."""
-    before = wanted(project, chapter, order(project, chapter))
-    limit = Source(project.source(chapter)).time_limit
-    run = execute(project, chapter, before["parameters"], time_limit=limit, on_cell=on_cell)
+    before = wanted(project, job.chapter, **_asked(job))
+    run = execute(
+        project, job.chapter, before["parameters"], time_limit=job.time_limit, on_cell=on_cell
+    )
     seal(run.notebook, before | run.ran)
     return run
 

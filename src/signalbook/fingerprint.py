@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.metadata
+import json
 import platform
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ __all__ = [
     "of_cell",
     "of_file",
     "of_module",
+    "of_values",
     "text_digest",
     "versions",
 ]
@@ -57,6 +59,15 @@ def counts(name: str) -> bool:
     ours = name.replace(".", "/").split("/")[0] in PACKAGES
     folders = tuple(entry for entry in UNCOUNTED if entry.endswith("/"))
     return ours and name not in UNCOUNTED and not name.startswith(folders)
+
+
+def of_values(values: Mapping[str, object]) -> str:
+    """Digest values of parameters: the name under which a run with them is kept.
+
+    >>> of_values({"runs": 5, "seed": 0}) == of_values({"seed": 0, "runs": 5})
+    True
+    """
+    return text_digest(json.dumps(values, sort_keys=True))[:12]
 
 
 def text_digest(content: str | bytes) -> str:

@@ -84,12 +84,16 @@ def order(project: Project, chapter: str) -> str:
 
 
 def stale(
-    project: Project, chapter: str, notebook: Mapping[str, Any] | None, profile: str | None = None
+    project: Project,
+    chapter: str,
+    notebook: Mapping[str, Any] | None,
+    profile: str | None = None,
+    chosen: Mapping[str, Any] | None = None,
 ) -> str:
     """Return why an executed notebook may not be published, or "" if it may.
 
-    It must be as its run left it, and the run must be the one that the sources and the ``profile``
-    (default: the one ordered) lead to now.
+    It must be as its run left it, and the run must be the one that the sources, the ``profile``
+    (default: the one ordered) and the values ``chosen`` before it lead to now.
     """
     if notebook is None:
         return "there is no run that can be read"
@@ -98,7 +102,8 @@ def stale(
         return "its executed notebook was changed by hand"
     key = made["key"]
     try:
-        now = wanted(project, chapter, order(project, chapter) if profile is None else profile)
+        profile = order(project, chapter) if profile is None else profile
+        now = wanted(project, chapter, profile, chosen)
     except BookError as error:
         return str(error)
     changes = _differences({name: key[name] for name in now}, now)
@@ -120,7 +125,9 @@ def _seal(notebook: Mapping[str, Any]) -> str:
     return text_digest(json.dumps(closed, sort_keys=True))
 
 
-def wanted(project: Project, chapter: str, profile: str) -> dict[str, Any]:
+def wanted(
+    project: Project, chapter: str, profile: str, chosen: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the part of a chapter's key that is known before a run.
 
     A chapter that cannot be run as it stands raises the ``BookError`` that says why.
@@ -130,18 +137,25 @@ def wanted(project: Project, chapter: str, profile: str) -> dict[str, Any]:
     record = project.record(chapter)
     return {
         "profile": profile,
-        "parameters": values(project, source, chapter, profile),
+        "parameters": values(project, source, chapter, profile, chosen),
         "data": {name: _data_digest(name) for name in source.data},
         "reads": {name: _read(project, chapter, name) for name in source.reads},
         "record": text_digest(record.read_bytes()) if record.is_file() else None,
     }
 
 
-def values(project: Project, source: Source, chapter: str, profile: str) -> dict[str, Any]:
-    """Return the parameter values of a chapter under a profile."""
+def values(
+    project: Project,
+    source: Source,
+    chapter: str,
+    profile: str,
+    chosen: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the parameter values of a chapter under a profile, ``chosen`` ones before it."""
     path = project.profile(profile, chapter)
     changes = {name: change.value for name, change in read_profile(path).items()}
-    return resolve(source.parameters, changes, str(path.relative_to(project.root)))
+    found = resolve(source.parameters, changes, str(path.relative_to(project.root)))
+    return resolve(source.parameters, {**found, **chosen}, chapter) if chosen else found
 
 
 def code_changes(project: Project, chapter: str, code: Any) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from signalbook import cards, gallery
 from signalbook.atlas import atlas, plain
+from signalbook.cost_page import cost_page
 from signalbook.downloads import as_bibtex, as_csv, as_json, bibtex
 from signalbook.errors import BookError
 from signalbook.inventory import DOCUMENTS, KINDS, PARTS, resting_on, rows
@@ -92,7 +93,8 @@ def generated(
         "generated/summary.md": _summary(ledger),
         "generated/findings.md": _findings(ledger, albums),
         **_of_parts(project, ledger, titles, albums),
-        "generated/costs.md": _costs(project, titles),
+        "generated/reductions.md": _reductions(project, titles),
+        "pages/costs.md": cost_page(project, titles),
     }
 
 
@@ -458,8 +460,8 @@ def _chapter_tile(
     return gallery.tile(pictures.telling, text, "../../")
 
 
-def _costs(project: Project, titles: Mapping[str, str]) -> str:
-    """How large the runs are; times differ between machines and stay out of the pages."""
+def _reductions(project: Project, titles: Mapping[str, str]) -> str:
+    """What the fast profile puts in place of the document's values."""
     lines = ["| chapter | values reduced by the profile |", "| --- | --- |"]
     for chapter, title in titles.items():
         try:

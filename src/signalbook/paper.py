@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import math
 import os
 import platform
 import re
@@ -23,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from signalbook import lifeline
+from signalbook import costs, lifeline
 from signalbook.errors import BookError
 from signalbook.execute import execute
 from signalbook.files import read_json, replace, write
@@ -68,7 +66,7 @@ def make_record(
         "chapter": chapter,
         **counted(run.ran),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "device": _device(str(parameters.get("device", "cpu"))),
+        "device": costs.device_name(str(parameters.get("device", "cpu"))),
         "machine": f"{platform.system()} {platform.machine()}",
         "seconds": round(seconds, 1),
         "memory_mb": run.memory_mb,
@@ -94,9 +92,8 @@ def make_record(
 def due(project: Project) -> list[tuple[float, str]]:
     """The chapters whose record is missing or stale, with about how many seconds each takes.
 
-    The cheapest come first. Where no run was recorded yet, the guess is that the work grows with
-    every value that the profile reduces. A chapter that no profile reduces runs at the document's
-    size with every build and needs no record.
+    The cheapest come first; the times are those of :mod:`signalbook.costs`. A chapter that no
+    profile reduces runs at the document's size with every build and needs no record.
     """
     found = []
     for chapter in project.chapters:
@@ -111,9 +108,7 @@ def due(project: Project) -> list[tuple[float, str]]:
         if record is not None and not record.fresh:
             found.append((float(record["seconds"]), chapter))
         elif record is None and differing:
-            factors = [_times(document[name], value) for name, value in differing.items()]
-            seconds = _fast_seconds(project, chapter, source) * math.prod(factors)
-            found.append((seconds, chapter))
+            found.append((costs.estimate(project, chapter, document).seconds, chapter))
     return sorted(found)
 
 
@@ -199,28 +194,3 @@ def _clock(project: Project, chapter: str) -> Iterator[Callable[[], float]]:
     finally:
         over.set()
         thread.join()
-
-
-def _fast_seconds(project: Project, chapter: str, source: Source) -> float:
-    cost = read_json(project.build / "costs" / f"{chapter}.json") or {}
-    return float(cost.get("seconds", source.seconds))
-
-
-def _times(document: Any, reduced: Any) -> float:
-    """How many times more work a parameter asks for, if the work is proportional to it.
-
-    >>> _times(15000, 1200), _times([5, 15], [5]), _times("adam", "sgd")
-    (12.5, 4.0, 1.0)
-    """
-    if isinstance(document, list) and isinstance(reduced, list) and reduced:
-        longer = len(document) / len(reduced)
-        numbers = all(isinstance(value, int | float) for value in document) and sum(reduced) > 0
-        return max(1.0, longer, sum(document) / sum(reduced) if numbers else 1.0)
-    if isinstance(document, int | float) and isinstance(reduced, int | float) and reduced > 0:
-        return max(1.0, document / reduced)
-    return 1.0
-
-
-def _device(name: str) -> str:
-    """What a page calls a device: a GPU by its model."""
-    return torch.cuda.get_device_name(name) if name.startswith("cuda") else name

@@ -68,6 +68,14 @@ class Project:
         """What went wrong in the last execution, if it failed."""
         return self.build / "failed" / f"{chapter}.json"
 
+    def cost(self, chapter: str, run: str) -> Path:
+        """What the last run with the values of this digest took."""
+        return self.build / "costs" / chapter / f"{run}.json"
+
+    def point(self, chapter: str, run: str) -> Path:
+        """The folder of one point of a sweep, by the digest of its values."""
+        return self.build / "points" / chapter / run
+
     def checkpoints(self, chapter: str) -> Path:
         """Where training that was stopped goes on from; gone once the chapter is executed."""
         return self.build / "checkpoints" / chapter

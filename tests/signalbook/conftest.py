@@ -31,3 +31,20 @@ def built(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> MiniBook:
     folder, root = once(tmp_path_factory, "built", build), tmp_path / "book"
     shutil.copytree(folder, root, symlinks=True, ignore=caches)
     return MiniBook(root, IDS)
+
+
+@pytest.fixture
+def swept(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> MiniBook:
+    """A book of one chapter that was swept twice; four runs are too many for it."""
+    name = "orthogonality/a"
+
+    def make(root: Path) -> None:
+        book = empty(root)
+        book.chapter(name, IDS[name], code="assert runs != 4, 'four is too many'")
+        for file, grid, code in (("first.txt", "runs=3,4", 1), ("second.txt", "runs=5,3", 0)):
+            output = book.run("sweep", name, "--grid", grid, "--set", "seed=1", code=code)
+            (root / file).write_text(output)
+
+    folder, root = once(tmp_path_factory, "swept", make), tmp_path / "book"
+    shutil.copytree(folder, root, symlinks=True)
+    return MiniBook(root, [name])

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from signalbook import build
+from signalbook import build, engine
 from signalbook.project import Project
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
@@ -58,7 +58,7 @@ def test_an_exception_while_watching_ends_the_engine(book, monkeypatch):
     def fail(watch):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(build._Watch, "look", fail)
+    monkeypatch.setattr(engine.Watch, "look", fail)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # those of the tests stay
     with pytest.raises(ZeroDivisionError):
         build.build(project, "fast", 1)

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from signalbook import fingerprint, keys
-from signalbook.build import _Watch
+from signalbook.costs import estimate
+from signalbook.engine import states_below
 from signalbook.files import read_json
 from signalbook.ledger import collect
 from signalbook.project import Project
@@ -179,13 +180,13 @@ def test_versions_as_installed_and_records_count(ran, monkeypatch):
 def test_torn_files_are_made_again(ran):
     project = Project(ran.root)
     places = [project.executed(A), project.failure(A), project.build / "plan.json"]
-    places += [project.build / kind / f"{A}.json" for kind in ("status", "costs")]
+    places += [project.build / "status" / f"{A}.json", project.cost(A, "0")]
     for path in places:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('{"torn')
     assert "no run that can be read" in collect(project).problems[A][0]
-    assert _Watch(project, 1).states() == {}
-    assert _Watch(project, 1)._expected(A) == 15
+    assert states_below(project.build / "status") == {}
+    assert estimate(project, A, {}).seconds > 0
     assert planned(ran) == [A]
     assert not project.failure(A).exists()
     project.key(A).write_text('{"torn')

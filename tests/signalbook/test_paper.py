@@ -62,9 +62,9 @@ def test_what_is_due_comes_cheapest_first(book):
     project = chapters(book)
     costs = {A: 3.0, B: 2.0, C: 1.0}
     for name, seconds in costs.items():
-        path = project.build / "costs" / f"{name}.json"
+        path = project.cost(name, "fast")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"seconds": seconds}))
+        path.write_text(json.dumps({"parameters": {"runs": 5}, "seconds": seconds}))
     # 20 runs instead of 5: four times what the fast profile took.
     assert paper.due(project) == [(4.0, C), (8.0, B), (12.0, A)]
     (book.root / "profiles" / "fast" / f"{C}.yml").unlink()

@@ -126,11 +126,20 @@ def test_a_training_step_lowers_the_loss_of_its_batch(name):
 
 
 @pytest.mark.slow
-def test_a_training_step_of_110_layers():
+@pytest.mark.parametrize("depth", [32, 110])
+@pytest.mark.parametrize("name", ["batch norm", "NormReLU", "Fixup"])
+def test_a_training_step_of_the_full_network(name, depth):
     torch.manual_seed(0)
+    options = {
+        "batch norm": {"norm": NORM},
+        "NormReLU": {"norm": None, "activation": NormReLU},
+        "Fixup": {"norm": None, "fixup": True},
+    }[name]
+    net = CifarResNet(depth, **options)
+    net = fixup_(net) if name == "Fixup" else net
     x, labels = draw(4, 3, 32, 32), torch.arange(4)
-    group = Group("deep", Stacked([CifarResNet(110, norm=NORM)]), seeds=[0], rates=[1e-3])
-    before, after = train([group], x, labels, Recipe(steps=1, batch=4))["deep"].values["loss"][:, 0]
+    group = Group(name, Stacked([net]), seeds=[0], rates=[1e-3])
+    before, after = train([group], x, labels, Recipe(steps=1, batch=4))[name].values["loss"][:, 0]
     assert after < before
 
 

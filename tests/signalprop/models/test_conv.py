@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from signalprop import Stream
 from signalprop.models import Stacked, conv_net, orth_table_3, unfold_rows
+from signalprop.training import Group, Recipe, train
 
 IMAGES = torch.randn(2, 3, 9, 8, generator=Stream(0).torch(), dtype=torch.float64)
 
@@ -39,6 +40,69 @@ def test_table_3(published, convolutions):
     first = 1024 if published else 4096
     sizes = [(layer.in_features, layer.out_features) for layer in linear]
     assert sizes == [(first, 4096), (4096, 4096), (4096, 10)]
+
+
+def test_parameters_of_table_3_by_hand():
+    def convolution(one, other):
+        return 9 * one * other + other
+
+    with torch.device("meta"):
+        nets = {(n, p): orth_table_3(n, published=p) for n in (20, 80) for p in (True, False)}
+    wide = convolution(256, 256)
+    first = convolution(3, 64) + convolution(64, 192) + convolution(192, 256) + wide
+    last = 4097 * 4096 + 4097 * 10
+    for (convolutions, published), net in nets.items():
+        extra = convolution(192, 192) if published else 0
+        repeats = convolutions - 4 - published
+        features = 1025 if published else 4097
+        counted = sum(p.numel() for p in net.parameters())
+        assert counted == first + extra + repeats * wide + features * 4096 + last
+
+
+def small_table_3(published):
+    """Narrow, with all its convolutions, on images of the published size."""
+    torch.manual_seed(0)
+    net = orth_table_3(20, published=published, widths=(4, 6, 8), hidden=(16, 16), dropout=0.0)
+    for p in net.parameters():  # torch's own start dies out in twenty layers
+        if p.ndim == 4:
+            nn.init.kaiming_normal_(p)
+    return net
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_gradients_of_table_3_are_those_of_finite_differences(published):
+    net = small_table_3(published).double()
+    x = torch.randn(4, 3, 32, 32, generator=Stream(0).torch(), dtype=torch.float64)
+
+    def loss():
+        return F.cross_entropy(net(x), torch.arange(4))
+
+    weights = list(net.parameters())
+    gradients = torch.autograd.grad(loss(), weights)
+    direction = [torch.randn_like(p) for p in weights]
+    slope = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
+    ends = []
+    for step in (1e-7, -2e-7):
+        with torch.no_grad():
+            for p, d in zip(weights, direction, strict=True):
+                p += step * d
+            ends.append(float(loss()))
+    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("convolutions", [20, 80])
+def test_a_training_step_of_table_3(convolutions):
+    torch.manual_seed(0)
+    net = orth_table_3(convolutions, dropout=0.0)
+    for p in net.parameters():
+        if p.ndim == 4:
+            nn.init.kaiming_normal_(p)
+    x = torch.randn(2, 3, 32, 32, generator=Stream(0).torch())
+    group = Group("table 3", Stacked([net]), seeds=[0], rates=[1e-3])
+    history = train([group], x, torch.arange(2), Recipe(steps=1, batch=2))["table 3"]
+    before, after = history.values["loss"][:, 0]
+    assert after < before
 
 
 @pytest.mark.parametrize(("size", "stride"), [(16, 1), (16, 2), (15, 2), (33, 2)])

@@ -9,6 +9,7 @@ from signalprop import Stream
 from signalprop.activations import relu
 from signalprop.layers import BatchNorm
 from signalprop.models import MLP, Affine, Linear
+from signalprop.training import Group, Recipe, train
 
 X = torch.randn(7, 6, generator=Stream(0).torch(), dtype=torch.float64)
 
@@ -113,3 +114,34 @@ def test_inputs_that_do_not_fit_are_named(seeds, shape):
 def test_layers_that_are_no_list_of_layers_are_refused(layers):
     with pytest.raises(ValueError, match=r"write layers=\[|make one of it"):
         MLP(4, 8, 2, 3, layers)
+
+
+@pytest.mark.parametrize("depth", [32, 64])
+def test_parameters_by_hand(depth):
+    """The shape of COND's networks, 3072 inputs and 3000 units, a hundredth as wide."""
+    net = MLP(31, 30, depth, 10, seeds=[0, 1])
+    each = 32 * 30 + (depth - 1) * 31 * 30 + 31 * 10
+    assert sum(p.numel() for p in net.parameters()) == 2 * each
+    assert net(torch.ones(5, 31)).shape == (2, 5, 10)
+
+
+@pytest.mark.slow
+def test_a_training_step_at_full_width():
+    """COND Figure 2: 32 layers of 3000 units, with batch normalization."""
+    net = MLP(3072, 3000, 32, 10, [BatchNorm(eps=1e-5), torch.relu], seeds=[0])
+    assert sum(p.numel() for p in net.parameters()) == 3073 * 3000 + 31 * 3001 * 3000 + 30010
+    x = torch.randn(4, 3072, generator=Stream(0).torch())
+    group = Group("wide", net, seeds=[0], rates=[1e-4])
+    history = train([group], x, torch.arange(4), Recipe(steps=1, batch=4))["wide"]
+    before, after = history.values["loss"][:, 0]
+    assert after < before
+
+
+@pytest.mark.parametrize("depth", [32, 64])
+def test_a_training_step_of_deep_networks(depth):
+    net = MLP(31, 30, depth, 10, [BatchNorm(eps=1e-5), torch.relu], seeds=[0])
+    x = torch.randn(16, 31, generator=Stream(0).torch())
+    group = Group("deep", net, seeds=[0], rates=[1e-4])
+    history = train([group], x, torch.arange(16) % 10, Recipe(steps=1, batch=16))["deep"]
+    before, after = history.values["loss"][:, 0]
+    assert after < before

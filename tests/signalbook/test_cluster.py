@@ -1,0 +1,97 @@
+"""The whole way through a real Slurm: results in place, a job that fails, one that is cancelled."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from tests.signalbook import slurm
+from tests.signalbook.minibook import ROOT
+
+pytestmark = pytest.mark.slow  # it starts a cluster, builds and kernels
+
+A, B, C = "orthogonality/a", "kernels/b", "rank/c"
+
+#: The first time it waits to be cancelled; what is sent once more goes through.
+WAITS = """
+import pathlib, time
+mark = pathlib.Path("waited")
+if not mark.exists():
+    mark.touch()
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path_factory):
+    lacking = slurm.missing()
+    if lacking and os.environ.get("CI"):
+        pytest.fail(f"there is no Slurm ({', '.join(lacking)}): apt install slurmctld slurmd munge")
+    if lacking:
+        pytest.skip(f"there is no Slurm here: {', '.join(lacking)} not found")
+    with slurm.slurm(tmp_path_factory.mktemp("slurm")) as environment:
+        yield environment
+
+
+def cancel(environment, chapter, mark):
+    """Cancel the job of a chapter once it waits."""
+    ends = time.monotonic() + 300
+    while not mark.exists():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    asked = ["squeue", "--noheader", "--format=%i %k"]
+    run = subprocess.run(asked, env=os.environ | environment, capture_output=True, text=True)
+    slug = chapter.replace("/", "[/_]")
+    (job,) = re.findall(rf"^(\d+) .*{slug}", run.stdout, re.M)
+    subprocess.run(["scancel", job], env=os.environ | environment, check=True)
+
+
+def test_a_book_and_a_record_through_slurm(book, cluster):
+    shutil.copytree(ROOT / "profiles" / "slurm", book.root / "profiles" / "slurm")
+    book.chapter(A, "ORTH-X1")
+    book.chapter(B, "KER-E5.1", code="assert runs != 20, 'the sky fell'")
+    book.chapter(C, "RANK-D1", code=WAITS)
+    process = book.start("book", "--profile", "slurm", "--cores", "2", **cluster)
+    cancel(cluster, C, book.root / "waited")
+    output = process.communicate(timeout=600)[0]
+    assert process.returncode == 1, output
+    assert f"WRONG  {B}: AssertionError: the sky fell" in output
+    assert f"{A} done in" in output
+    assert f"{C} done in" in output, "what was cancelled was sent once more"
+    assert {entry["chapter"] for entry in book.ledger()} == {A, C}
+    assert "the sky fell" in book.page(B)
+    log = (book.root / "_build" / "snakemake.log").read_text()
+    assert log.count("has been submitted with SLURM jobid") == 5, "three, and two once more"
+    assert "mem_mb=6000" in log, "with more memory"
+
+    book.chapter(B, "KER-E5.1")
+    output = book.run("book", "--profile", "slurm", **cluster)
+    assert "Executed 1 of 3" in output
+    assert "the sky fell" not in book.page(B)
+
+    output = book.run("paper", A, "--profile", "slurm", **cluster)
+    assert f"recorded {A}" in output
+    record = json.loads((book.root / "records" / f"{A}.json").read_text())
+    assert record["claims"][0]["verdict"] == "holds"
+
+
+def test_stopping_a_build_takes_its_jobs_back(book, cluster):
+    shutil.copytree(ROOT / "profiles" / "slurm", book.root / "profiles" / "slurm")
+    book.chapter(C, "RANK-D1", code=WAITS)
+    process = book.start("book", "--profile", "slurm", **cluster)
+    ends = time.monotonic() + 300
+    while not (book.root / "waited").exists():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    process.terminate()
+    assert "stopped; what is finished stays" in process.communicate(timeout=120)[0]
+    asked = ["squeue", "--noheader", "--states=PENDING,RUNNING"]
+    while subprocess.run(
+        asked, env=os.environ | cluster, capture_output=True, text=True
+    ).stdout.strip():
+        assert time.monotonic() < ends
+        time.sleep(0.2)

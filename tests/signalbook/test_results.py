@@ -1,0 +1,90 @@
+"""One line loads what an executed chapter, a sweep or a record found."""
+
+import json
+import warnings
+
+import pytest
+
+import signalbook
+from signalbook import results
+from signalbook.errors import BookError
+from signalbook.files import write
+from signalbook.project import Project
+from signalbook.records import seal
+from signalbook.source import Source
+
+A, B = "orthogonality/a", "kernels/b"
+
+
+@pytest.mark.slow  # it builds a book
+def test_an_executed_chapter_is_claims_figures_and_costs(built):
+    found = signalbook.load(A, root=built.root)
+    assert found.claims[["id", "verdict", "kind"]].to_numpy().tolist() == [
+        ["ORTH-X1", "holds", "bound"]
+    ]
+    assert list(found.figures) == ["line"]
+    assert len(found.figures["line"]) == 20
+    (run,) = found.runs.to_dict("records")
+    assert (run["runs"], run["seed"], run["device"]) == (20, 0, "cpu")
+    assert 0 < run["cpu_seconds"] < 60
+    assert run["memory_mb"] > 50
+
+    path = built.root / "chapters" / f"{A}.md"
+    path.write_text(path.read_text().replace("(runs)", "(2 * runs)"))
+    with pytest.warns(UserWarning, match=f"{A} is of the past: changed since its run: cells"):
+        signalbook.load(A, root=built.root)
+    with pytest.raises(BookError, match=f"{B} was not run at runs=3: run `make sweep`"):
+        signalbook.load(B, "runs=3", root=built.root)
+    with pytest.raises(BookError, match=f"{B} has no record: run `make paper C={B}`"):
+        signalbook.load(B, record=True, root=built.root)
+
+
+@pytest.mark.slow  # it starts interpreters and kernels
+def test_any_grid_loads_whose_points_are_there(swept):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = signalbook.load(A, "seed=1 runs=5,3", root=swept.root)
+    assert found.figures["line"].groupby("runs", sort=False).size().to_dict() == {5: 5, 3: 3}
+    assert list(found.claims.columns[:3]) == ["seed", "runs", "about"]
+    assert found.runs["cpu_seconds"].min() > 0
+
+
+def test_a_record_loads_alike(book):
+    book.chapter(A, "ORTH-X1")
+    record = {
+        "parameters": {"runs": 20, "seed": 0},
+        "code": {"cells": Source(book.root / "chapters" / f"{A}.md").code_digest, "modules": {}},
+        "files": {},
+        "claims": [{"id": "ORTH-X1", "verdict": "holds", "rivals": {"a": 2.0}}],
+        "figures": {"line": {"csv": "value\n0.5\n", "reduced": []}},
+        "seconds": 7.0,
+        "memory_mb": 300,
+        "device": "cpu",
+    }
+    write(Project(book.root).record(A), json.dumps({**record, "seal": seal(record)}))
+    found = signalbook.load(A, record=True, root=book.root)
+    assert found.claims.to_dict("records") == [{"id": "ORTH-X1", "verdict": "holds"}]
+    assert found.figures["line"]["value"].tolist() == [0.5]
+    assert found.runs[["runs", "seconds"]].to_numpy().tolist() == [[20, 7.0]]
+
+
+def test_what_is_not_there_is_said(book):
+    book.chapter(A, "ORTH-X1")
+    with pytest.raises(BookError, match=f"{A} is not executed: run `make book`"):
+        signalbook.load(A, root=book.root)
+    with pytest.raises(BookError, match="there is no chapter 'x/y'"):
+        signalbook.load("x/y", root=book.root)
+    with pytest.raises(BookError, match="values go with a grid: say which one, got runs alone"):
+        signalbook.load(A, runs=3, root=book.root)
+    with pytest.raises(AttributeError, match="no attribute 'lode'"):
+        _ = signalbook.lode
+
+
+def test_swept_names_stand_before_columns_of_the_same_name():
+    runs = [
+        results._Run({"width": w}, {"width": w}, {}, [{"id": "X"}], {"gap": "width,gap\n7,0.5\n"})
+        for w in (1, 2)
+    ]
+    figure = results._together(runs).figures["gap"]
+    assert figure.columns.tolist() == ["width", "width (of the row)", "gap"]
+    assert figure["width"].tolist() == [1, 2]
