@@ -119,6 +119,14 @@ def test_the_commands_that_are_named_exist(name):
     assert {"book", "test"} <= named <= targets()
 
 
+def test_the_page_on_slurm_shows_the_profile_and_commands_that_exist():
+    page = (ROOT / "pages" / "slurm.md").read_text()
+    assert f"```yaml\n{(ROOT / 'profiles' / 'slurm' / 'config.yaml').read_text()}```" in page
+    assert {"book", "paper", "sweep"} <= set(re.findall(r"(?:^|`)make ([a-z-]+)", page, re.M))
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page, re.M)) <= targets()
+    assert "slurmctld slurmd slurm-client munge" in (ROOT / ".ci" / "run").read_text()
+
+
 @pytest.mark.slow
 def test_the_example_of_the_readme_runs():
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)

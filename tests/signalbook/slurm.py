@@ -39,10 +39,20 @@ PartitionName=main Nodes=ALL Default=YES State=UP
 """
 
 
-def missing() -> list[str]:
-    """The programs of Slurm that this machine does not have."""
+#: Where commands look by themselves: in a job Snakemake's plugin takes SLURM_CONF away.
+USUAL = Path("/etc/slurm/slurm.conf")
+
+
+def missing() -> str:
+    """Why no Slurm can be started here, or "" if one can."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-    return [name for name in PROGRAMS if shutil.which(name, path=path) is None]
+    if lacking := [name for name in PROGRAMS if shutil.which(name, path=path) is None]:
+        return f"there is no Slurm here, {', '.join(lacking)} not found"
+    if USUAL.exists():
+        return f"this machine has a Slurm of its own, by {USUAL}"
+    if os.getuid() != 0:
+        return f"only root may write {USUAL}"
+    return ""
 
 
 @contextmanager
@@ -66,6 +76,10 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
     munged = ["munged", "--foreground", "--force"]
     munged += [f"--{name}={path}" for name, path in files.items()]
     with ExitStack() as stack:
+        USUAL.parent.mkdir(exist_ok=True)
+        USUAL.unlink(missing_ok=True)  # of a test that was killed: it leads nowhere
+        USUAL.symlink_to(configuration)
+        stack.callback(USUAL.unlink)
         stack.enter_context(_running(munged, folder, environment))
         _until(lambda: (folder / "munge.socket").exists(), folder)
         stack.enter_context(_running(["slurmctld", "-D"], folder, environment))

@@ -1,5 +1,6 @@
 """The whole way through a real Slurm: results in place, a job that fails, one that is cancelled."""
 
+import fcntl
 import json
 import os
 import re
@@ -28,13 +29,15 @@ if not mark.exists():
 
 @pytest.fixture
 def cluster(tmp_path_factory):
-    lacking = slurm.missing()
-    if lacking and os.environ.get("CI"):
-        pytest.fail(f"there is no Slurm ({', '.join(lacking)}): apt install slurmctld slurmd munge")
-    if lacking:
-        pytest.skip(f"there is no Slurm here: {', '.join(lacking)} not found")
-    with slurm.slurm(tmp_path_factory.mktemp("slurm")) as environment:
-        yield environment
+    """The environment of a Slurm; one at a time, whatever runs beside."""
+    with (tmp_path_factory.getbasetemp().parent / "slurm.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if why := slurm.missing():
+            if os.environ.get("CI"):
+                pytest.fail(f"{why}: apt install slurmctld slurmd slurm-client munge")
+            pytest.skip(why)
+        with slurm.slurm(tmp_path_factory.mktemp("slurm")) as environment:
+            yield environment
 
 
 def cancel(environment, chapter, mark):

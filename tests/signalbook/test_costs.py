@@ -57,3 +57,12 @@ def test_a_device_is_called_by_its_model(monkeypatch):
     monkeypatch.setattr("torch.cuda.get_device_name", lambda name: f"Model of {name}")
     assert costs.device_name("cpu") == "cpu"
     assert costs.device_name("cuda:1") == "Model of cuda:1"
+
+
+def test_a_cluster_is_asked_for_more_than_was_measured(project):
+    least = {"mem_mb": costs.MEMORY, "runtime": costs.RUNTIME, "gpu": 0}
+    assert costs.needs(project, A, VALUES) == least
+    large = SimpleNamespace(seconds=7200.0, cpu_seconds=1.0, memory_mb=4000)
+    costs.keep(project, A, VALUES, large)
+    assert costs.needs(project, A, VALUES) == {"mem_mb": 6000, "runtime": 360, "gpu": 0}
+    assert costs.needs(project, A, {**VALUES, "device": "cuda:0"})["gpu"] == 1

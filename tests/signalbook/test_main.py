@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from signalbook import __main__ as cli
+from signalbook.errors import BookError
 
 A = "orthogonality/a"
 
@@ -24,7 +25,11 @@ def here(book, monkeypatch):
         (["book", "--cores", "0"], "CORES must be 1 or more, got 0"),
         (["chapter", "x/y"], f"there is no chapter 'x/y'; the chapters are: {A}"),
         (["chapter", A, "--set", "runs"], "name=value words, got 'runs'"),
+        (["book", "--profile", "fast paper"], "PROFILE names sizes and a place, one of each"),
         (["paper", "x/y"], "there is no chapter 'x/y'"),
+        (["paper", A, "--budget", "2h"], "BUDGET is for ALL=1 on this machine"),
+        (["sweep", A], 'say over what to sweep: GRID="name=value'),
+        (["sweep", A, "--grid", "seed=1", "--cores", "0"], "CORES must be 1 or more, got 0"),
         (["serve"], "there is no site yet: run `make book` first"),
     ],
 )
@@ -55,7 +60,7 @@ def test_the_outcome_of_a_build_is_the_exit_code(here, monkeypatch, code):
     asked = []
     monkeypatch.setattr("signalbook.build.build", lambda *given: asked.append(given) or code)
     assert cli.main(["book", "--cores", "3"]) == code
-    assert [(profile, cores) for _, profile, cores in asked] == [("fast", 3)]
+    assert [(profile, cores) for _, profile, cores, _ in asked] == [("fast", 3)]
 
 
 def test_a_port_that_is_taken_is_named(here, capsys):
@@ -103,3 +108,46 @@ def test_a_folder_of_somebody_else(here, monkeypatch, capsys):
     monkeypatch.setattr("signalbook.build.build", lambda *_: Path("no such file").stat())
     with pytest.raises(FileNotFoundError):
         cli.main(["book"])
+
+
+@pytest.mark.parametrize(
+    ("said", "sizes", "where"),
+    [
+        ("slurm", "fast", "slurm"),
+        ("paper slurm", "paper", "slurm"),
+        ("paper", "paper", None),
+        ("fast", "fast", None),
+    ],
+)
+def test_a_profile_is_sizes_a_place_or_both(here, monkeypatch, said, sizes, where):
+    asked = []
+    monkeypatch.setattr("signalbook.build.build", lambda *given: asked.append(given) or 0)
+    folder = here.root / "profiles" / "slurm"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("executor: slurm\n")
+    assert cli.main(["book", "--cores", "3", "--profile", said]) == 0
+    ((_, *found),) = asked
+    assert found == [sizes, 3, folder if where else None]
+    assert cli.main(["book", "--cores", "3", "--profile", str(folder)]) == 0
+    assert asked[-1][-1] == folder
+
+
+def test_records_go_where_the_profile_says(here, monkeypatch):
+    asked = []
+    monkeypatch.setattr("signalbook.submit.submit", lambda *given: asked.append(given) or 0)
+    monkeypatch.setattr("signalbook.paper.due", lambda project: [(2.0, A)])
+    folder = here.root / "profiles" / "slurm"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("executor: slurm\n")
+    assert cli.main(["paper", A, "--profile", "slurm", "--set", "runs=3"]) == 0
+    assert cli.main(["paper", "--all", "--profile", "slurm"]) == 0
+    assert [given[1:3] for given in asked] == [([A], {"runs": 3}), ([A], {})]
+
+
+def test_a_run_says_beforehand_how_long_it_takes(here, monkeypatch, capsys):
+    def ran(*given, **_):
+        raise BookError("enough")
+
+    monkeypatch.setattr("signalbook.execute.execute", ran)
+    assert cli.main(["chapter", A]) == 1
+    assert capsys.readouterr().out == f"{A}: about 15 s, a rough guess\n"

@@ -28,11 +28,13 @@ __all__ = [
     "Setting",
     "at_the_end",
     "clipped_at_the_start",
+    "gaps_before",
     "hidden_gap",
     "images",
     "initial_gaps",
     "networks",
     "output_gap",
+    "started",
     "trained",
 ]
 
@@ -115,19 +117,29 @@ def networks(
     return net
 
 
+def started(setting: Setting, plans: Sequence[Plan]) -> dict[Plan, sp.training.Group]:
+    """Return the networks of all plans before their first step; `trained` takes them from there.
+
+    Where they are also measured, nothing has to be made twice: Eq. 6 decomposes a batch a layer.
+    """
+    return {plan: _group(setting, plan) for plan in plans}
+
+
 def trained(
     setting: Setting,
-    plans: Sequence[Plan],
+    plans: Sequence[Plan] | Mapping[Plan, sp.training.Group],
     *,
     clip: float | None = None,
     scores: Mapping[str, Any] = sp.training.METRICS,
     records: int = 4,
 ) -> pd.DataFrame:
-    """Train all plans; return name, depth, rate, run, epoch and the scores, a row a record.
+    """Train all plans, or what was `started`; return name, depth, rate, run, epoch and the scores.
 
-    A run that diverged has NaN from then on. With ``clip``, gradients are clipped at that ratio
-    (thesis, Eq. A.21) and ``clipped`` is the share of weight matrices on which it acts.
+    A row a record; a run that diverged has NaN from then on. With ``clip``, gradients are clipped
+    at that ratio (thesis, Eq. A.21) and ``clipped`` is the share of weight matrices on which it
+    acts.
     """
+    groups = plans if isinstance(plans, Mapping) else started(setting, plans)
     steps = setting.epochs * setting.epoch
     if clip is not None:
         scores = {**scores, "clipped": partial(sp.training.clipped_share, ratio=clip)}
@@ -135,7 +147,7 @@ def trained(
         steps, setting.batch, record_every=max(1, steps // records), clip=clip
     )
     histories = sp.training.train(
-        [_group(setting, plan) for plan in plans],
+        list(groups.values()),
         setting.images,
         setting.labels,
         recipe,
@@ -144,7 +156,10 @@ def trained(
         seed=setting.stream,
         **setting.long_run,
     )
-    frames = [_frame(histories[_title(plan)], plan, setting.epoch, list(scores)) for plan in plans]
+    frames = [
+        _frame(histories[group.name], plan, setting.epoch, list(scores))
+        for plan, group in groups.items()
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
@@ -175,7 +190,6 @@ def output_gap(net: sp.MLP, x: torch.Tensor, _: Any = None) -> torch.Tensor:
 GAPS = {"last hidden layer": hidden_gap, "outputs": output_gap}
 
 
-@torch.no_grad()
 def initial_gaps(
     setting: Setting,
     depths: Sequence[int],
@@ -186,28 +200,50 @@ def initial_gaps(
 
     Unseen by the start: Eq. 6 sets its weights from the images before.
     """
-    fresh = setting.images[setting.init_batch :][: setting.batch]
-    rows = []
-    for start in starts:
-        for depth in depths:
-            net = networks(setting, depth, start, law)
-            for name, measure in GAPS.items():
-                values = measure(net, fresh).double().cpu().numpy()
-                frame = pd.DataFrame({"run": range(setting.runs), "gap": values})
-                rows.append(frame.assign(start=start, depth=depth, of=name))
-    return pd.concat(rows, ignore_index=True)
+    frames = [
+        _gaps(setting, networks(setting, depth, start, law)).assign(start=start, depth=depth)
+        for start in starts
+        for depth in depths
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def gaps_before(setting: Setting, groups: Mapping[Plan, sp.training.Group]) -> pd.DataFrame:
+    """Return the gaps of networks that were `started`, as `initial_gaps` does."""
+    frames = [
+        _gaps(setting, group.model).assign(start=plan.start, depth=plan.depth)
+        for plan, group in groups.items()
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 @torch.no_grad()
+def _gaps(setting: Setting, net: Any) -> pd.DataFrame:
+    fresh = setting.images[setting.init_batch :][: setting.batch]
+    frames = []
+    for name, measure in GAPS.items():
+        values = measure(net, fresh).double().cpu().numpy()
+        frames.append(pd.DataFrame({"run": range(len(values)), "gap": values, "of": name}))
+    return pd.concat(frames)
+
+
 def clipped_at_the_start(
     setting: Setting, depth: int, ratios: Sequence[float]
 ) -> dict[float, float]:
     """Return, by ratio, the share of gradients that clipping shortens before the first step."""
-    with torch.enable_grad():
-        net = networks(setting, depth)
-        x, y = setting.images[: setting.batch], setting.labels[: setting.batch]
-        x, y = x.expand(setting.runs, *x.shape), y.expand(setting.runs, -1)
-        return {r: float(sp.training.clipped_share(net, x, y, r).mean()) for r in ratios}
+    net = networks(setting, depth)
+    x, y = setting.images[: setting.batch], setting.labels[: setting.batch]
+    outputs = net(x.expand(setting.runs, *x.shape))
+    loss = torch.nn.functional.cross_entropy(outputs.flatten(0, 1), y.repeat(setting.runs))
+    weights = list(net.parameters())
+    # The mean over networks as well: each one's gradient is a runs-th part of its own.
+    gradients = [g * setting.runs for g in torch.autograd.grad(loss, weights)]
+    shares = {}
+    for ratio in ratios:
+        pairs = zip(gradients, weights, strict=True)
+        shorter = [(sp.training.adaptive_clip(g, w, ratio) != g).any((-2, -1)) for g, w in pairs]
+        shares[ratio] = float(torch.stack(shorter).float().mean())
+    return shares
 
 
 def _title(plan: Plan) -> str:

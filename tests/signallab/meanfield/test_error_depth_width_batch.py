@@ -21,13 +21,26 @@ def test_neighbours_have_the_correlation():
     np.testing.assert_allclose(x @ x.T / 200_000, expected, atol=0.02)  # 6 standard errors
 
 
-def test_errors_are_distances_to_the_fixed_point():
-    errors = NETWORKS.errors("tanh", 5, 30)
-    draw = STREAM.child("errors", "tanh", 5, 30)
-    path = chain("tanh", 30).run(lab.neighbours(5, 0.9), 4, 6, draw)
-    grams = path.measure(gram_of("tanh")).values
-    goal = gram_fixed_point(activations.tanh, 5).matrix()
-    np.testing.assert_allclose(errors, np.linalg.norm(grams - goal, axis=(2, 3)))
+@pytest.mark.parametrize("name", ["identity", "tanh"])
+def test_errors_have_the_law_of_the_chain(name):
+    """The library's chain, which draws otherwise; the linear one has singular Gram matrices."""
+    runs, depth = 3000, 3
+    errors = lab.Networks(runs, depth, STREAM).errors(name, 5, 30)
+    path = chain(name, 30).run(lab.neighbours(5, 0.9), depth, runs, Stream(12))
+    grams = path.measure(gram_of(name)).values
+    goal = gram_fixed_point(getattr(activations, name), 5).matrix()
+    expected = np.linalg.norm(grams - goal, axis=(2, 3))
+    for power in (1, 2):
+        ours, theirs = errors**power, expected**power
+        error = np.sqrt((ours.var(axis=0) + theirs.var(axis=0)) / runs)
+        assert np.all(abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 5 * error)
+
+
+def test_runs_do_not_depend_on_what_is_simulated_beside_them(monkeypatch):
+    few = lab.Networks(7, 2, STREAM).errors("tanh", 4, 20)
+    monkeypatch.setattr(lab, "TOGETHER", 3)
+    lab._errors.cache_clear()
+    np.testing.assert_allclose(lab.Networks(7, 2, STREAM).errors("tanh", 4, 20), few, rtol=1e-10)
 
 
 def test_frames_hold_the_same_errors():

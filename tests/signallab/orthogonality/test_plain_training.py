@@ -1,6 +1,7 @@
 """The shared setting of the training chapters: one network by hand, and what the starts promise."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -120,6 +121,26 @@ def test_gaps_before_training_are_those_of_unseen_images(setting):
     with torch.no_grad():
         expected = sp.orthogonality_gap(net.features(setting.images[40:48]))[1]
     assert float(row["gap"].iloc[0]) == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_what_was_started_is_measured_and_trained_as_it_is(setting):
+    plans = [lab.Plan(start, 4, start) for start in ("Xavier", "Eq. 6")]
+    groups = lab.started(setting, plans)
+    gaps = lab.gaps_before(setting, groups)
+    columns = ["start", "depth", "of", "run", "gap"]
+    expected = lab.initial_gaps(setting, [4], ["Xavier", "Eq. 6"])
+    pd.testing.assert_frame_equal(gaps[columns], expected[columns])
+    found = lab.trained(setting, groups)
+    pd.testing.assert_frame_equal(found, lab.trained(setting, plans))
+
+
+def test_shares_at_the_start_are_those_of_a_run(setting):
+    (shares,) = [lab.clipped_at_the_start(setting, 2, [0.05])[0.05]]
+    net = lab.networks(setting, 2)
+    x = setting.images[: setting.batch].expand(setting.runs, -1, -1)
+    y = setting.labels[: setting.batch].expand(setting.runs, -1)
+    assert shares == pytest.approx(float(sp.training.clipped_share(net, x, y, 0.05).mean()))
+    assert 0 < shares < 1
 
 
 def test_unknown_starts_are_named(setting):
