@@ -1,17 +1,19 @@
 """One line loads what an executed chapter, a sweep or a record found."""
 
 import json
+import re
 import warnings
 
 import pytest
 
 import signalbook
-from signalbook import results
+from signalbook import results, sweep
 from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.project import Project
 from signalbook.records import seal
 from signalbook.source import Source
+from tests.signalbook.minibook import ROOT
 
 A, B = "orthogonality/a", "kernels/b"
 
@@ -88,3 +90,26 @@ def test_swept_names_stand_before_columns_of_the_same_name():
     figure = results._together(runs).figures["gap"]
     assert figure.columns.tolist() == ["width", "width (of the row)", "gap"]
     assert figure["width"].tolist() == [1, 2]
+
+
+@pytest.mark.slow  # it starts interpreters and kernels
+@pytest.mark.filterwarnings("ignore:orthogonality/a is of the past")
+def test_the_example_of_the_page_runs(swept, monkeypatch):
+    text = (ROOT / "pages" / "executing.md").read_text()
+    (code,) = re.findall(r"```python\n(import signalbook\n.*?)```", text, re.S)
+    for shown, here in (
+        ("orthogonality/gap-depth-width", A),
+        ("gap-depth", "line"),
+        ("runs=5,10 seed=0,1", "runs=5,3 seed=1"),
+    ):
+        assert shown in code
+        code = code.replace(shown, here)
+    project = Project(swept.root)
+    (point,) = sweep.points(project, A, {"runs": [5]}, {"seed": 1})
+    project.executed(A).parent.mkdir(parents=True)
+    project.executed(A).symlink_to(project.point(A, point.digest) / "run.ipynb")
+    monkeypatch.chdir(swept.root)
+    found = {}
+    exec(code, found)
+    assert len(found["run"].figures["line"]) == 5
+    assert list(found["sweep"].claims.columns[:2]) == ["runs", "seed"]
