@@ -7,22 +7,34 @@ from fractions import Fraction
 from flint import arb
 
 from signalprop.activations import relu
-from signalprop.certify import Counterexample, ball, differs, exceeds, kernel, reaches
+from signalprop.certify import (
+    Counterexample,
+    Proof,
+    ball,
+    differs,
+    exceeds,
+    kernel,
+    prove_positive,
+    reaches,
+)
 
 __all__ = [
     "index_of_the_slope",
     "mean_of_the_normalized",
     "norm_of_one_sample",
+    "bends_of_norm_relu",
     "norm_relu",
     "norm_transfer_in_print",
     "odd_coefficient_of_relu",
     "outputs_of_the_normalized",
     "rate_below_one_in_print",
+    "rises_of_norm_relu",
     "series_of_relu",
 ]
 
 THRESHOLD = Fraction("-1.5975")  # of NormReLU
 HALF = Fraction(1, 2)
+RANGE = [(HALF, Fraction(2))]  # of the variances in COND Figure 6 and Fact 1
 
 
 def norm_relu(gamma: Fraction) -> tuple[arb, arb]:
@@ -140,7 +152,70 @@ def odd_coefficient_of_relu() -> Counterexample:
     return reaches(0, third**2, at="ReLU, the square of its third coefficient")
 
 
-def _hinge(gamma: Fraction) -> tuple[arb, arb]:
+def bends_of_norm_relu() -> list[Proof]:
+    """COND Figure 6, on all of [1/2, 2]: the norm transfer is concave, the bias convex.
+
+    >>> len(bends_of_norm_relu())
+    2
+    """
+    return [
+        prove_positive(lambda gamma: -_norm_transfer(gamma)[2], RANGE),
+        prove_positive(_bend_of_the_bias, RANGE),
+    ]
+
+
+def rises_of_norm_relu() -> list[Proof]:
+    """COND Fact 1, on all of [1/2, 2]: the norm transfer rises, the bias falls to 1 and then rises.
+
+    The bias is a square over a positive number, and 0 at 1, where the mean is 0. As it is strictly
+    convex, it falls before and rises after.
+
+    >>> all(proof.margin > 0 for proof in rises_of_norm_relu())
+    True
+    """
+    return [
+        prove_positive(lambda gamma: _norm_transfer(gamma)[1], RANGE),
+        prove_positive(_bend_of_the_bias, RANGE),
+    ]
+
+
+def _bend_of_the_bias(gamma: arb) -> arb:
+    """The second derivative of ``mean^2 / norm transfer`` by the variance."""
+    m, m_1, m_2 = _mean(gamma)
+    s, s_1, s_2 = _norm_transfer(gamma)
+    ratio = m / s
+    return 2 * (m_1 - ratio * s_1) ** 2 / s + ratio * (2 * m_2 - ratio * s_2)
+
+
+def _mean(gamma: arb) -> tuple[arb, arb, arb]:
+    """NormReLU's mean at a variance, and two derivatives: ``d/d gamma E g = E g'' / 2``."""
+    first, second = _hinge(Fraction(1))
+    scale, (mean, _), density = 1 / (second - first**2).sqrt(), _hinge(gamma), _density(gamma)
+    bend = density * (ball(THRESHOLD) ** 2 / gamma - 1) / (4 * gamma)
+    return scale * (mean - first), scale * density / 2, scale * bend
+
+
+def _norm_transfer(gamma: arb) -> tuple[arb, arb, arb]:
+    """NormReLU's mean square at a variance, and two derivatives."""
+    first, second = _hinge(Fraction(1))
+    squared_scale = 1 / (second - first**2)
+    (mean, square), density = _hinge(gamma), _density(gamma)
+    above = (ball(THRESHOLD) / (2 * gamma).sqrt()).erfc() / 2
+    bend = density * (ball(THRESHOLD) / gamma) / 2
+    bend_of_mean = density * (ball(THRESHOLD) ** 2 / gamma - 1) / (4 * gamma)
+    return (
+        squared_scale * (square - 2 * first * mean + first**2),
+        squared_scale * (above - first * density),
+        squared_scale * (bend - 2 * first * bend_of_mean),
+    )
+
+
+def _density(gamma: arb) -> arb:
+    """The density of a Gaussian of variance gamma at the kink."""
+    return (-(ball(THRESHOLD) ** 2) / (2 * gamma)).exp() / (2 * arb.pi() * gamma).sqrt()
+
+
+def _hinge(gamma: Fraction | arb) -> tuple[arb, arb]:
     """Moments of ``(x - c)_+`` for x Gaussian of variance gamma."""
     c, root = ball(THRESHOLD), ball(gamma).sqrt()
     u = c / root

@@ -11,9 +11,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
+import sympy
 from flint import arb, fmpq
 
-from signalprop.certify import Counterexample, ball, differs, exceeds, reaches
+from signalprop.certify import (
+    Counterexample,
+    Identity,
+    ball,
+    differs,
+    exceeds,
+    prove_identity,
+    reaches,
+)
 
 __all__ = [
     "a_child_loses_two_clusters",
@@ -26,6 +35,7 @@ __all__ = [
     "equality_along_one_direction",
     "equality_of_distances",
     "equality_of_heights",
+    "gain_at_the_invariant",
     "mean_norm_of_the_centre",
     "mean_norm_of_the_odd_point",
     "mean_of_the_invariant",
@@ -273,6 +283,19 @@ def equality_of_distances() -> Counterexample:
     given = {"x₁ ≠ x₂": a != b, "on one side of the mean": a * b > 0}
     after = a**2 + b**2 - 2 * abs(a) * abs(b)
     return reaches(after, (a - b) ** 2, at=f"{values}, the first two points", given=given)
+
+
+def gain_at_the_invariant() -> Identity:
+    """DEC, Appendix F: the gains of Theorems 13 and 14 are one at an invariant representation.
+
+    ``n^2 / ((n - 1)^2 R^2) = n^2 / (n^2 - 2n + 2)`` with ``R^2 = 1 + 1/(n - 1)^2``.
+
+    >>> gain_at_the_invariant().symbols
+    ('n',)
+    """
+    n = sympy.Symbol("n")
+    squared_radius = 1 + 1 / (n - 1) ** 2
+    return prove_identity(n**2 / ((n - 1) ** 2 * squared_radius), n**2 / (n**2 - 2 * n + 2))
 
 
 def branch(values: Sequence[int], signs: Sequence[int]) -> list[Row]:

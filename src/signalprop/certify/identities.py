@@ -10,7 +10,15 @@ __all__ = ["Identity", "NoIdentity", "prove_identity"]
 
 
 class NoIdentity(ArithmeticError):
-    """The two sides are not the same function: ``difference`` is what is left of them."""
+    """The two sides are not the same function: ``difference`` is what is left of them.
+
+    >>> n = sympy.Symbol("n")
+    >>> try:
+    ...     prove_identity(n + 1, n)
+    ... except NoIdentity as failure:
+    ...     print(failure.difference)
+    1
+    """
 
     def __init__(self, difference: sympy.Expr) -> None:
         super().__init__(f"not an identity: the sides differ by {difference}")
@@ -19,7 +27,12 @@ class NoIdentity(ArithmeticError):
 
 @dataclass(frozen=True)
 class Identity:
-    """That two sides are equal wherever both are defined, for all values of ``symbols``."""
+    """That two sides are equal wherever both are defined, for all values of ``symbols``.
+
+    >>> n = sympy.Symbol("n")
+    >>> prove_identity((n**2 - 1) / (n - 1), n + 1)
+    Identity(symbols=('n',))
+    """
 
     symbols: tuple[str, ...]
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 
 import signalprop as sp
 from signallab.conditioning import certificates as certified
@@ -49,3 +50,28 @@ def test_kernels():
     left, right = sides(certified.index_of_the_slope())
     assert (left, right) == pytest.approx((0.49 - 0.7 * 2 * 0.49, 0.49 + 2 * 0.49))
     assert sides(certified.norm_of_one_sample(5)) == (0.2, 0)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.8, 1.0, 1.7, 2.0])
+def test_derivatives_of_norm_relu(gamma):
+    h = 1e-4
+    for ours, form in (
+        (certified._norm_transfer, theory.cond_norm_relu_length),
+        (certified._mean, theory.cond_norm_relu_mean),
+    ):
+        low, here, high = (float(form(gamma + k * h)) for k in (-1, 0, 1))
+        value, slope, bend = (float(x.mid()) for x in ours(arb(gamma)))
+        assert value == pytest.approx(here, abs=1e-12)
+        assert slope == pytest.approx((high - low) / (2 * h), rel=1e-6)
+        assert bend == pytest.approx((high - 2 * here + low) / h**2, rel=1e-4)
+    low, here, high = (theory.cond_norm_relu_bias(gamma + k * h) for k in (-1, 0, 1))
+    bend = float(certified._bend_of_the_bias(arb(gamma)).mid())
+    assert bend == pytest.approx((high - 2 * here + low) / h**2, rel=1e-3)
+
+
+def test_shapes_of_norm_relu_are_proved():
+    for proofs in (certified.bends_of_norm_relu(), certified.rises_of_norm_relu()):
+        assert all(proof.margin > 0 for proof in proofs)
+    grid = np.linspace(0.5, 2, 200)
+    least = min(float(certified._bend_of_the_bias(arb(g)).mid()) for g in grid)
+    assert certified.bends_of_norm_relu()[1].margin <= least

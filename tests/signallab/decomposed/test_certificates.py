@@ -64,3 +64,12 @@ def test_branches_are_those_of_the_chapter():
     assert sides(certified.entries_turn_zero()) == (5, 4)
     assert sides(certified.the_mean_grows())[0] == pytest.approx(2433.037037037037)
     assert sides(certified.equality_of_heights())[0] == sides(certified.equality_of_heights())[1]
+
+
+def test_the_two_gains_are_one():
+    assert certified.gain_at_the_invariant().symbols == ("n",)
+    for n in (2, 5, 9):
+        radius = float(theory.dec_invariant_radius(n))
+        assert theory.dec_theorem_14_alpha(n, radius) == pytest.approx(
+            theory.dec_theorem_13_alpha(n)
+        )
