@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import pytest
 
 from signalbook.inventory import DOCUMENTS, PARTS, rows
 from signalbook.pages import GRAVEST, TO_COME
 from signalbook.words import slug
+
+MINUTES = re.compile(r"^\d+ min\b")
 
 
 def test_the_front_page_is_one_screen_of_findings(desktop):
@@ -43,7 +46,7 @@ def test_the_essay_of_a_part_leads_to_its_chapters(part, desktop, site):
     } == there
     assert page.locator("article figure img").count() >= 1
     assert page.locator(".sb-tile img").count() == len(there)
-    assert page.locator(".sb-tile .sb-note", has_text=" min").count() == len(there)
+    assert page.locator(".sb-tile .sb-note", has_text=MINUTES).count() == len(there)
 
 
 def test_the_ledger_can_be_taken_home(desktop):
@@ -88,6 +91,7 @@ def test_nothing_is_still_to_come(site):
     assert TO_COME not in (site / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_statement_goes_by_one_number(site):
     pages = [path for path in site.glob("chapters/**/*.html") if "<figure" in path.read_text()]
     assert pages
