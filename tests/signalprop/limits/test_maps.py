@@ -309,3 +309,13 @@ def test_eight_roundings_beyond_the_ends_are_forgiven(kind):
         for end in (low - 10 * eps, high + 10 * eps):
             with pytest.raises(ValueError, match="must lie in"):
                 use(torch.tensor(end, dtype=kind))
+
+
+def test_rounding_at_the_ends_does_not_grow():
+    """Odd maps keep both ends, which repel: what is a rounding error beyond would run away."""
+    weights = np.zeros((200, 8))
+    weights[:, 1::2] = Stream(6).numpy().dirichlet(np.ones(4), 200)
+    k = KernelMap.from_series(weights)
+    assert k.iterate(1.0, 300).max() == 1
+    assert k.iterate(-1.0, 300).min() == -1
+    assert k.iterate_complement(2.0, 300).max() == 2
