@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import torch.nn.functional as F
@@ -48,10 +48,11 @@ def ball(x: Number) -> arb:
 
 @dataclass(frozen=True)
 class Function:
-    """A function on the line, analytic between its kinks and of at most polynomial growth.
+    """A function on the line, analytic between its kinks, that does not grow too fast.
 
     ``pieces`` are the function on the ``len(kinks) + 1`` intervals from the left to the right;
-    ``|f(x)| <= factor (1 + |x|)^power`` for all x, which bounds the tails of expectations.
+    ``|f(x)| <= factor (1 + |x|)^power exp(rate |x|)`` for all x, which bounds the tails of
+    expectations. Either the power or the rate is 0.
 
     >>> square = Function((lambda z: z * z,), (), arb(1), 2)
     >>> mean_square(square).contains(3)
@@ -62,6 +63,11 @@ class Function:
     kinks: tuple[arb, ...]
     factor: arb
     power: int
+    rate: arb = field(default_factory=arb)
+
+    def __post_init__(self) -> None:
+        if self.power and self.rate != 0:
+            raise ValueError(f"rate must be 0 beside a power, got {self.rate} and {self.power}")
 
     def __call__(self, x: Number) -> arb:
         """Return an enclosure of the values on the ball x; across a kink the pieces are united.
@@ -143,10 +149,14 @@ def _reach() -> arb:
 
 def _tail(f: Function) -> arb:
     r"""Bound ``E f(X)^2`` over ``|X| > reach``: there ``1 + |x| <= 2 |x|``, and the moments of a
-    Gaussian beyond a point are incomplete gamma functions.
+    Gaussian beyond a point are incomplete gamma functions. Of an exponential it is
+    ``E exp(2 r |X|) = 2 exp(2 r^2) P(X > reach - 2 r)`` over ``|X| > reach``.
 
     By Cauchy and Schwarz its root bounds the tail of ``E f(X) he_k(X)``, as ``E he_k(X)^2 = 1``.
     """
+    if f.rate != 0:
+        beyond: arb = ((_reach() - 2 * f.rate) / arb(2).sqrt()).erfc()
+        return f.factor**2 * (2 * f.rate**2).exp() * beyond
     p, half = f.power, arb(1) / 2
     moment = arb(2) ** p * (_reach() ** 2 / 2).gamma_upper(p + half) / arb.pi().sqrt()
     bound: arb = f.factor**2 * 4**p * moment
@@ -163,7 +173,7 @@ def _polynomial(order: int, z: acb) -> acb:
 
 @dataclass(frozen=True)
 class _Form:
-    """Value and slope on each piece, the kinks, and the growth of both."""
+    """Value and slope on each piece, the kinks, and the growth of both, at one ``rate``."""
 
     pieces: tuple[tuple[Analytic, Analytic], ...]
     kinks: tuple[float, ...] = ()
@@ -171,6 +181,7 @@ class _Form:
     power: int = 0
     steepest: float = 1.0
     steep_power: int = 0
+    rate: float = 0.0
     jumps: bool = False
 
 
@@ -193,6 +204,20 @@ def _phi(z: acb) -> acb:
 
 def _density(z: acb) -> acb:
     return (-z * z / 2).exp() / (2 * acb.pi()).sqrt()
+
+
+def _inner(z: acb) -> acb:
+    """What the tanh of GELU's approximation is taken of."""
+    return (2 / acb.pi()).sqrt() * (z + 0.044715 * z**3)
+
+
+def _gelu_tanh(z: acb) -> acb:
+    return z * (1 + _inner(z).tanh()) / 2
+
+
+def _gelu_tanh_slope(z: acb) -> acb:
+    steep = (2 / acb.pi()).sqrt() * (1 + 3 * 0.044715 * z**2)
+    return (1 + _inner(z).tanh() + z * steep / _inner(z).cosh() ** 2) / 2
 
 
 _ZERO = (lambda z: acb(0), lambda z: acb(0))
@@ -247,6 +272,9 @@ _FORMS: Mapping[object, _Form] = {
         power=1,
         steepest=2.0,
     ),
+    # x u' <= 3 u for the inner u of x > 0, and u / cosh(u)^2 < 1/2
+    A.gelu_tanh.function: _Form(((_gelu_tanh, _gelu_tanh_slope),), power=1, steepest=2.0),
+    A.exp.function: _Form(((lambda z: z.exp(), lambda z: z.exp()),), rate=1.0),
     A.relu.function: _hinge(0.0),
     A.elu.function: _saturating(1.0, 1.0),
     A.selu.function: _saturating(*_SELU),
@@ -266,8 +294,8 @@ def _form(phi: Activation) -> _Form:
         return _FORMS[phi.function]
     raise ValueError(
         f"phi must have a known analytic form, got {phi.name}: there are identity, cube, tanh, "
-        "sin, erf, sigmoid, softplus, gelu, silu, relu, leaky_relu, elu, selu, norm_relu, sign and "
-        "step"
+        "sin, erf, sigmoid, softplus, gelu, gelu_tanh, silu, exp, relu, leaky_relu, elu, selu, "
+        "norm_relu, sign and step"
     )
 
 
@@ -290,4 +318,5 @@ def _ordered(
     """Put pieces and kinks in the order of the line, which a negative gain turns around."""
     kinks = [arb(kink) / arb(phi.gain) for kink in form.kinks]
     turn = -1 if phi.gain < 0 else 1
-    return Function(tuple(pieces[::turn]), tuple(kinks[::turn]), factor, power)
+    rate = abs(arb(phi.gain)) * form.rate
+    return Function(tuple(pieces[::turn]), tuple(kinks[::turn]), factor, power, rate)

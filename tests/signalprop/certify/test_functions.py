@@ -6,12 +6,29 @@ import pytest
 from flint import arb, ctx
 
 from signalprop import activations as A
-from signalprop.certify import derivative, function, hermite_coefficient, mean_square
+from signalprop.certify import Function, derivative, function, hermite_coefficient, mean_square
 
-SMOOTH = [A.identity, A.cube, A.tanh, A.sin, A.erf, A.sigmoid, A.softplus, A.gelu, A.silu]
+SMOOTH = [
+    A.identity,
+    A.cube,
+    A.tanh,
+    A.sin,
+    A.erf,
+    A.sigmoid,
+    A.softplus,
+    A.gelu,
+    A.silu,
+    A.gelu_tanh,
+    A.exp,
+]
 KINKED = [A.relu, A.elu, A.selu, A.leaky_relu(0.1), A.norm_relu()]
 JUMPS = [A.sign, A.step]
-TURNED = [A.selu.gained(-2.0).scaled(-3.0), A.norm_relu().gained(-0.5), A.cube.gained(1.5)]
+TURNED = [
+    A.selu.gained(-2.0).scaled(-3.0),
+    A.norm_relu().gained(-0.5),
+    A.cube.gained(1.5),
+    A.exp.gained(-0.5),
+]
 ALL = [*SMOOTH, *KINKED, *JUMPS, *TURNED]
 
 #: Written anew for mpmath; scale, gain and shift are put around them below.
@@ -19,6 +36,7 @@ EXACT = {
     "tanh": mpmath.tanh,
     "erf": mpmath.erf,
     "gelu": lambda x: x * mpmath.ncdf(x),
+    "exp": mpmath.exp,
     "softplus": lambda x: mpmath.log1p(mpmath.exp(x)),
     "relu": lambda x: max(x, mpmath.mpf(0)),
     "elu": lambda x: x if x > 0 else mpmath.expm1(x),
@@ -53,6 +71,7 @@ def test_growth_is_bounded_as_said(phi):
     for bounded, values in [(f, phi), *slopes]:
         x = np.concatenate([-np.geomspace(1e-3, 60, 200), np.geomspace(1e-3, 60, 200)])
         most = float(bounded.factor) * (1 + np.abs(x)) ** bounded.power
+        most = most * np.exp(float(bounded.rate) * np.abs(x))
         assert (np.abs(values(x)) <= most * (1 + 1e-12)).all()
 
 
@@ -64,7 +83,7 @@ def test_a_ball_contains_the_value_in_many_digits(name, fifty):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tanh", "gelu", "elu"])
+@pytest.mark.parametrize("name", ["tanh", "gelu", "elu", "exp"])
 def test_expectations_contain_those_in_many_digits(name, fifty):
     f, exact = function(getattr(A, name)), EXACT[name]
     knots = sorted({*mpmath.linspace(-16, 16, 17), mpmath.mpf(0)})
@@ -102,3 +121,11 @@ def test_what_has_no_form_is_refused():
         derivative(A.sign)
     with pytest.raises(ValueError, match=r"order must be at least 0, got -1"):
         hermite_coefficient(function(A.tanh), -1)
+
+
+def test_an_exponential_grows_by_a_rate_and_no_power():
+    square = hermite_coefficient(function(A.exp), 2) ** 2
+    assert square.overlaps(arb(1).exp() / 2)  # E exp(X) he_2(X) = sqrt(e / 2)
+    assert mean_square(function(A.exp.gained(3.0))).overlaps(arb(18).exp())
+    with pytest.raises(ValueError, match="rate must be 0 beside a power"):
+        Function((lambda z: z * z.exp(),), (), arb(1), 1, arb(1))
