@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 import torch
@@ -15,6 +15,27 @@ Array = np.ndarray[Any, Any] | torch.Tensor
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Numbers = float | np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+
+
+class OfArray(Protocol[P]):
+    """A function of one array and options, for type checkers: torch to torch, the rest to numpy."""
+
+    @overload
+    def __call__(self, x: torch.Tensor, /, *args: P.args, **kwargs: P.kwargs) -> torch.Tensor: ...
+    @overload
+    def __call__(self, x: object, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+
+
+class OnTensors(Protocol):
+    """What `on_tensors` makes of a function, for type checkers."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[torch.Tensor, P], torch.Tensor]
+    ) -> OfArray[P]: ...
+    @overload
+    def __call__(self, function: F) -> F: ...
 
 
 def as_tensor(value: object, name: str) -> torch.Tensor:
@@ -47,7 +68,7 @@ def as_tensor(value: object, name: str) -> torch.Tensor:
     return tensor
 
 
-def on_tensors(*names: str) -> Callable[[F], F]:
+def on_tensors(*names: str) -> OnTensors:
     """Let a function of tensors take numpy arrays too, and answer in kind.
 
     The leading positional arguments called ``names`` are validated and converted with
@@ -61,7 +82,7 @@ def on_tensors(*names: str) -> Callable[[F], F]:
     array([2., 4.])
     """
 
-    def decorate(function: F) -> F:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             given = dict(zip(names, args, strict=False)) | {
@@ -77,9 +98,9 @@ def on_tensors(*names: str) -> Callable[[F], F]:
                 return result
             return _to_numpy(result)
 
-        return wrapper  # type: ignore[return-value]
+        return wrapper
 
-    return decorate
+    return decorate  # type: ignore[return-value]
 
 
 def _to_numpy(result: Any) -> Any:

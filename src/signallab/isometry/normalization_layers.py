@@ -87,7 +87,7 @@ def shares(found: dict[str, Floats]) -> pd.DataFrame:
     rows = []
     for name, x in found.items():
         plain, layer = bound(x, name, layers.rms_norm), bound(x, name)
-        before = sp.isometry(x)  # type: ignore[arg-type]
+        before = sp.isometry(x)
         centred = bound(x, name, center=True)
         rows.append(
             {
@@ -210,7 +210,7 @@ def with_epsilon(x: Floats, sizes: Sequence[float], eps: float) -> pd.DataFrame:
     rows = []
     for size in sizes:
         case = bound(size * x, "", partial(layers.rms_norm, eps=eps))
-        gain = case.right / sp.isometry(x)  # type: ignore[arg-type]
+        gain = case.right / sp.isometry(x)
         over = case.right / case.left
         rows.append({"size": size, "least gain": gain.min(), "over the printed one": over.min()})
     return pd.DataFrame(rows)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Concatenate, ParamSpec
 
 import torch
 
-from signalprop._arrays import on_tensors
+from signalprop._arrays import OfArray, on_tensors
 from signalprop.layers import _tensors
 
 __all__ = [
@@ -21,15 +21,15 @@ __all__ = [
     "rms_norm",
 ]
 
-F = TypeVar("F", bound=Callable[..., torch.Tensor])
+P = ParamSpec("P")
 
 
-def _squaring(layer: F) -> F:
+def _squaring(layer: Callable[Concatenate[torch.Tensor, P], torch.Tensor]) -> OfArray[P]:
     """Refuse what overflows when it is squared: with ``eps > 0`` it would become 0 in silence."""
 
     @on_tensors("x")
     @functools.wraps(layer)
-    def checked(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
+    def checked(x: torch.Tensor, *args: P.args, **options: P.kwargs) -> torch.Tensor:
         limit = math.sqrt(torch.finfo(x.dtype).max / max(1, x.numel()))
         if x.numel() and float(x.detach().abs().max()) > limit:
             raise ValueError(f"x must stay below {limit:.2g}: its squares are not finite; rescale")

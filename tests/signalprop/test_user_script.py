@@ -1,0 +1,49 @@
+"""A script that annotates its numpy arrays and tensors passes mypy's strict mode."""
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+from typing import Any
+
+import numpy as np
+import torch
+
+import signalprop as sp
+
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def make(width: int, runs: int, seed: sp.Stream) -> sp.Path:
+    net = sp.Chain(width, sp.gaussian(), [sp.BatchNorm(center=False), torch.tanh], residual=0.5)
+    return net.run(sp.inputs.nearly_parallel(n=4), 5, runs, seed)
+
+
+path = make(16, 2, sp.Stream(0))
+gap: Numbers = path.measure(sp.orthogonality_gap).values
+rank: float = float(sp.rank(np.ones((2, 3))))
+gram: Numbers = sp.gram([[1.0, 0.0], [0.0, 1.0]])
+tensor: torch.Tensor = sp.layers.batch_norm(torch.randn(3, 16), eps=1e-5)
+array: Numbers = sp.layers.rms_norm(np.ones((2, 3)))
+relu: Numbers = sp.activations.relu(np.ones(3))
+same: torch.Tensor = sp.activations.relu(torch.ones(3))
+model = torch.nn.Sequential(torch.nn.Linear(16, 4), sp.RMSNorm(eps=1e-5))
+with sp.probe(model, [sp.rank, sp.isometry_gap], gradients=True) as seen:
+    model(torch.randn(3, 16)).sum().backward()
+values: Numbers = sp.jacobian(model, torch.randn(3, 16)).singular_values()
+exponents: Numbers = sp.Chain(4).jacobian(np.ones((1, 4)), depth=20).lyapunov_spectrum()
+slope: float = sp.sweep(make, [8, 16, 32], sp.orthogonality_gap, runs=3).slope().value
+"""
+
+
+@pytest.mark.slow
+def test_a_users_script_is_typed_and_runs(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    for command in (["-m", "mypy", "--strict", "--cache-dir", ".cache", "script.py"], [script]):
+        run = subprocess.run(
+            [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
