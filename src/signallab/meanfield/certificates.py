@@ -91,7 +91,7 @@ def an_average_of_norms(d: int = 10, t: Fraction = Fraction(1, 5)) -> Counterexa
 
 
 def change_of_variable(d: int = 2, t: Fraction = Fraction(1, 2)) -> Counterexample:
-    """MF (B.14): the tail in the new variable, ``exp(-t^2 / (1 + t / (3 sqrt(2 d))))``.
+    """MF (B.14): the tail in the new variable, ``exp(-t^2 / (1 + t / (3 sqrt(2) d)))``.
 
     (B.13) at ``t' = sqrt 8 t n B / sqrt d`` has ``1 + sqrt 2 t / (3 sqrt d)``.
 
