@@ -319,3 +319,21 @@ def test_rounding_at_the_ends_does_not_grow():
     assert k.iterate(1.0, 300).max() == 1
     assert k.iterate(-1.0, 300).min() == -1
     assert k.iterate_complement(2.0, 300).max() == 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "stays"),
+    [
+        ([0, 1.5, 0, -0.5], True),
+        ([0, 1.6, 0, -0.6], False),  # 1.006 at 0.94
+        ([-1.0, 0, 2.0], True),
+        ([-1.01, 0, 2.01], False),
+    ],
+)
+def test_a_series_that_leaves_the_interval_by_little_is_refused(weights, stays):
+    k = KernelMap(Series(torch.tensor(weights, dtype=torch.float64)))
+    if stays:
+        assert abs(k.iterate(0.3, 9)).max() <= 1
+    else:
+        with pytest.raises(ValueError, match=r"leaves \[-1, 1\]"):
+            k.iterate(0.3, 9)
