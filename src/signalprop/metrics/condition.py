@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 
 from signalprop._arrays import on_tensors
@@ -71,12 +73,18 @@ def condition_number(x: torch.Tensor) -> torch.Tensor:
 
     It is the square of the ratio of the extreme singular values of ``x``, and is computed so. If
     the Gram matrix is what you have, take :func:`gram_condition_number`: as a batch, it would give
-    the square.
+    the square, and a square symmetric ``x``, which looks like one, gives a warning.
     Infinite for linearly dependent samples; zero matrix: ``ValueError``.
 
-    >>> float(condition_number([[1.0, 0.0], [0.0, 2.0]]))
+    >>> float(condition_number([[0.0, 1.0], [-2.0, 0.0]]))
     4.0
     """
+    if x.ndim >= 2 and 1 < x.shape[-1] == x.shape[-2] and bool((x == x.mT).all()):
+        warnings.warn(
+            "x is symmetric: if it is a Gram matrix, take gram_condition_number, of which this is "
+            "the square",
+            stacklevel=3,
+        )
     values = _gram_eigenvalues(x)
     return values.amax(-1) / values.amin(-1)
 

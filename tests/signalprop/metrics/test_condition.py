@@ -1,3 +1,5 @@
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
@@ -101,3 +103,15 @@ def test_the_larger_dimension_says_what_rounding_may_leave(shape, share, depende
     assert (condition_number(x) == np.inf) == dependent
     gram = np.diag([1.0, 0.5, share * 3 * np.finfo(float).eps])
     assert (gram_condition_number(gram) == np.inf) == dependent
+
+
+def test_a_symmetric_batch_gives_a_warning():
+    gram = np.array([[2.0, 1.0], [1.0, 3.0]])
+    with pytest.warns(UserWarning, match="take gram_condition_number") as warned:
+        squared = condition_number(gram)
+    assert warned[0].filename == __file__
+    np.testing.assert_allclose(squared, gram_condition_number(gram) ** 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        condition_number(np.array([[2.0, 1.0], [1.5, 3.0]]))
+        condition_number(np.ones((1, 1)))
