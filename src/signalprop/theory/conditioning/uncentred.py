@@ -22,6 +22,11 @@ __all__ = [
 ]
 
 
+def _whole(layers: torch.Tensor) -> torch.Tensor:
+    """Round up, but not for a last digit: 1 / 0.4999999999999999 is 2 layers, not 3."""
+    return torch.ceil(layers * (1 - 1e-12))
+
+
 @on_tensors("delta", "mu", "gap", "mean")
 def cond_lemma_35_l_0(delta: Any, mu: Any, gap: Any, mean: Any) -> Any:
     """COND Lemma 35: ``max([log(gap / 2 delta) / log(1 + mu gap/2)], [1 / mean])``, rounded up.
@@ -34,7 +39,7 @@ def cond_lemma_35_l_0(delta: Any, mu: Any, gap: Any, mean: Any) -> Any:
     """
     first = torch.log(gap / (2 * delta)) / torch.log1p(mu * gap / 2)
     first = torch.where(gap > 0, torch.ceil(first), torch.zeros_like(first))
-    return torch.maximum(first, torch.ceil(1 / mean))
+    return torch.maximum(first, _whole(1 / mean))
 
 
 @on_tensors("mean")
@@ -47,7 +52,7 @@ def cond_until_positive(mean: Any) -> Any:
     >>> cond_until_positive([0.5, 0.1])
     array([1., 7.])
     """
-    return torch.ceil(-math.log(2) / torch.log1p(-mean))
+    return _whole(-math.log(2) / torch.log1p(-mean))
 
 
 @on_tensors("layers", "delta", "mu", "gap")
@@ -74,7 +79,7 @@ def cond_lemma_36_l_0(eps: Any, mu: Any, mean: Any, share: float = 0.5) -> Any:
     np.float64(16.0)
     """
     first = torch.log(2 / eps) / -torch.log1p(-share * eps * mu)
-    return torch.maximum(torch.ceil(first), torch.ceil(1 / mean))
+    return torch.maximum(torch.ceil(first), _whole(1 / mean))
 
 
 def cond_lemma_36_sharper(layers: Any, mean: Any) -> Any:

@@ -15,6 +15,10 @@ def test_lemma_35_by_counting():
     assert theory.cond_lemma_35_l_0(0.01, 1.0, 0.5, 0.25) == 15
     assert theory.cond_lemma_35_l_0(0.01, 1.0, 0.5, 0.03) == 34
     assert theory.cond_lemma_35_l_0(0.5, 1.0, 0.0, 0.3) == 4
+    below = math.nextafter(0.5, 0)  # as the dual of the step has it at 0, where it is a half
+    assert theory.cond_lemma_35_l_0(1.0, 0.2, 0.2, below) == 2
+    assert theory.cond_lemma_36_l_0(0.9, 0.999, below, 1.0) == 2
+    assert theory.cond_until_positive(below) == 1
 
 
 def test_lemma_36_by_hand():
