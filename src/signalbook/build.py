@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def build(project: Project, profile: str, cores: int, where: Path | None = None)
     status = project.build / "status"
     status.mkdir(parents=True, exist_ok=True)
     end_as_interrupted()
-    with only_one(project.build / "lock", "build of this book") as lock:
+    with only_one(project.build / "lock", "build of this book") as lock, _kept(project):
         before = time.monotonic()
         for path in status.rglob("*.json"):
             path.unlink()
@@ -54,6 +55,19 @@ def build(project: Project, profile: str, cores: int, where: Path | None = None)
             ledger = build_site(project)
     _summary(project, ledger, wrong, time.monotonic() - before)
     return 1 if wrong else 0
+
+
+@contextmanager
+def _kept(project: Project) -> Iterator[None]:
+    """Say it where somebody removed the build's folder, with all that was made in it."""
+    try:
+        yield
+    except (FileNotFoundError, BookError) as error:
+        if (project.build / "lock").is_file():
+            raise
+        raise BookError(
+            f"{project.build.name} was removed during the build: run the same command again"
+        ) from error
 
 
 def fetch_data(project: Project, chapters: Iterable[str]) -> None:

@@ -50,6 +50,8 @@ def prepare(project: Project, profile: str) -> None:
     is new for every run that is wanted, since the engine passes over files of equal content. What
     belongs to chapters that are gone is removed, as are failures that cannot be read.
     """
+    for folder in (project.key("x").parent, project.executed("x").parent, project.site):
+        _none_of_the_future(folder)
     plan = [chapter for chapter in project.chapters if _ordered(project, chapter, profile)]
     write(project.build / "keys" / "site.txt", _site_digest(project))
     write(project.build / "plan.json", json.dumps(plan))
@@ -61,6 +63,14 @@ def prepare(project: Project, profile: str) -> None:
     for chapter in project.chapters:
         if read_json(project.failure(chapter)) is None:
             project.failure(chapter).unlink(missing_ok=True)
+
+
+def _none_of_the_future(folder: Path) -> None:
+    """Date back what a clock that was wrong has made: nothing would ever be newer than that."""
+    now = time.time()
+    for path in folder.rglob("*"):
+        if path.is_file() and path.stat().st_mtime > now:
+            os.utime(path)
 
 
 def _ordered(project: Project, chapter: str, profile: str) -> bool:

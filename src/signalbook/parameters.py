@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 import shlex
 from dataclasses import dataclass
@@ -36,8 +37,13 @@ class Parameter:
     def check(self, value: Any) -> Any:
         """Return ``value`` as this parameter's type, or raise a ``BookError`` that says the type.
 
+        Numbers are finite. Sizes and counts, the integers whose default is positive, are positive.
+
         >>> Parameter("runs", "int", 20).check(5)
         5
+        >>> Parameter("runs", "int", 20).check(0)
+        Traceback (most recent call last):
+        signalbook.errors.BookError: parameter runs must be 1 or more, got 0
         >>> Parameter("widths", "list[float]", [1.0]).check([1, 2])
         [1.0, 2.0]
         """
@@ -52,7 +58,15 @@ class Parameter:
         expected = SCALARS.get(kind)
         if expected is None or type(item) is not expected:
             raise BookError(f"parameter {self.name} must be {self.type}, got {value!r}")
+        if isinstance(item, float) and not math.isfinite(item):
+            raise BookError(f"parameter {self.name} must be finite, got {value!r}")
+        if kind == "int" and isinstance(item, int) and item < 1 and self._is_a_size():
+            raise BookError(f"parameter {self.name} must be 1 or more, got {value!r}")
         return item
+
+    def _is_a_size(self) -> bool:
+        defaults = self.default if isinstance(self.default, list) else [self.default]
+        return self.name != "seed" and all(isinstance(d, int) and d > 0 for d in defaults)
 
 
 def declared(cell: str) -> dict[str, Parameter]:
@@ -101,8 +115,12 @@ def parse_assignments(text: str) -> dict[str, Any]:
     >>> parse_assignments("runs=5 widths=[16,32] law=uniform")
     {'runs': 5, 'widths': [16, 32], 'law': 'uniform'}
     """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BookError(f"parameters cannot be read, {str(error).lower()}: {text}") from error
     values: dict[str, Any] = {}
-    for word in shlex.split(text):
+    for word in words:
         name, equals, literal = word.partition("=")
         if not equals or not name.isidentifier():
             raise BookError(f"parameters are given as name=value words, got {word!r}")

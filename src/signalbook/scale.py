@@ -44,9 +44,20 @@ def history() -> list[str]:
 
 
 def assignments(cell: str) -> dict[str, object]:
-    """The names that an injected cell sets; papermill writes ``name = literal`` lines."""
+    """The names that an injected cell sets; papermill writes ``name = literal`` lines.
+
+    >>> assignments("n = 4\\nrate = float('nan')")
+    {'n': 4, 'rate': nan}
+    """
     return {
-        node.targets[0].id: ast.literal_eval(node.value)
+        node.targets[0].id: _literal(node.value)
         for node in ast.parse(cell).body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
+
+
+def _literal(node: ast.expr) -> object:
+    """A literal; of what has none papermill writes calls: ``float('nan')``, ``float('inf')``."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "float" and len(node.args) == 1:
+        return float(ast.literal_eval(node.args[0]))
+    return ast.literal_eval(node)

@@ -1,6 +1,7 @@
 """Old numbers never pass for new, and what did not change is not run again."""
 
 import json
+import os
 import shutil
 import time
 
@@ -192,6 +193,19 @@ def test_torn_files_are_made_again(ran):
     project.key(A).write_text('{"torn')
     run(ran)
     assert collect(project).problems == {}
+
+
+def test_nothing_made_is_of_the_future(ran):
+    """The engine compares dates: a clock that was ahead would make every later run look old."""
+    project = Project(ran.root)
+    assert planned(ran) == []
+    for path in (project.executed(A), project.key(A), project.build / "keys" / "site.txt"):
+        os.utime(path, (time.time() + 1e6, time.time() + 1e6))
+    chapter = project.source(A)
+    chapter.write_text(chapter.read_text().replace("seed: int = 0", "seed: int = 1"))
+    assert planned(ran) == [A]
+    executed, order = (path.stat().st_mtime_ns for path in (project.executed(A), project.key(A)))
+    assert executed < order <= time.time_ns()
 
 
 def test_the_key_holds_no_place_of_a_machine(own):

@@ -11,12 +11,17 @@ rate: float = 1
 law: str = "he"
 widths: list[float] = [1, 2.5]
 fast: bool = True
+depths: list[int] = [2, 5]
+shift: int = 0
+seed: int = 3
 """
+DEFAULTS = {"n": 4, "rate": 1.0, "law": "he", "widths": [1.0, 2.5], "fast": True}
+DEFAULTS |= {"depths": [2, 5], "shift": 0, "seed": 3}
 
 
 def test_defaults_have_their_type():
     found = {name: p.default for name, p in declared(CELL).items()}
-    assert found == {"n": 4, "rate": 1.0, "law": "he", "widths": [1.0, 2.5], "fast": True}
+    assert found == DEFAULTS
     assert isinstance(found["rate"], float)
     assert isinstance(found["widths"][0], float)
 
@@ -42,6 +47,11 @@ def test_other_lines_are_refused(line):
         ("rate", True, "parameter rate must be float, got True"),
         ("widths", [1, "a"], r"parameter widths must be list\[float\], got \[1, 'a'\]"),
         ("widths", 3.0, r"parameter widths must be list\[float\], got 3\.0"),
+        ("n", 0, "here: parameter n must be 1 or more, got 0"),
+        ("n", -3, "here: parameter n must be 1 or more, got -3"),
+        ("depths", [1, 0], r"here: parameter depths must be 1 or more, got \[1, 0\]"),
+        ("rate", float("nan"), "here: parameter rate must be finite, got nan"),
+        ("widths", [1.0, float("inf")], r"parameter widths must be finite, got \[1\.0, inf\]"),
     ],
 )
 def test_values_that_do_not_fit_are_named(name, value, message):
@@ -51,7 +61,18 @@ def test_values_that_do_not_fit_are_named(name, value, message):
 
 def test_values_take_the_place_of_defaults():
     values = resolve(declared(CELL), {"rate": 2, "widths": (3,)}, "here")
-    assert values == {"n": 4, "rate": 2.0, "law": "he", "widths": [3.0], "fast": True}
+    assert values == DEFAULTS | {"rate": 2.0, "widths": [3.0]}
+
+
+def test_what_is_no_size_may_be_zero_or_less():
+    values = resolve(declared(CELL), {"shift": -3, "seed": 0, "rate": -1}, "here")
+    assert values == DEFAULTS | {"shift": -3, "seed": 0, "rate": -1.0}
+
+
+@pytest.mark.parametrize("text", ["law='two words", 'law="', "n=4\\"])
+def test_words_that_do_not_end_are_named(text):
+    with pytest.raises(BookError, match="parameters cannot be read, no "):
+        parse_assignments(text)
 
 
 def test_words_of_the_command_line():

@@ -8,7 +8,7 @@ from signalbook.errors import BookError
 from signalbook.start import start
 from signalprop import Stream
 
-DECLARED = "runs: int = 20\ndevice: str = 'cpu'\nseed: int = 0"
+DECLARED = "runs: int = 20\nrate: float = 0.1\ndevice: str = 'cpu'\nseed: int = 0"
 
 
 @pytest.fixture
@@ -34,6 +34,8 @@ def test_the_style_is_the_books():
     [
         ("bogus = 1", "kernels/b: unknown parameter 'bogus'; there are: runs: int"),
         ("runs = 2.5", r"kernels/b: parameter runs must be int, got 2\.5"),
+        ("runs = 0", "kernels/b: parameter runs must be 1 or more, got 0"),
+        ("rate = float('nan')", "kernels/b: parameter rate must be finite, got nan"),
         ("device = 'quantum'", "device 'quantum' is not there; there are: cpu"),
     ],
 )
