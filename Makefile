@@ -10,6 +10,7 @@ GRID ?=
 ALL ?=
 BUDGET ?=
 PORT ?= 8000
+KILLS ?= 50
 
 THIS_PYTHON := $(if $(filter file,$(origin PYTHON)),,--this-python)
 ifeq ($(origin CORES),undefined)
@@ -27,13 +28,14 @@ override P := $(value P)
 override GRID := $(value GRID)
 override BUDGET := $(value BUDGET)
 override PORT := $(value PORT)
-export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT
+override KILLS := $(value KILLS)
+export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter paper sweep vouch serve bench mutants clean setup lock
+.PHONY: help book test test-fast test-site chapter paper sweep vouch serve bench mutants promises clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +76,11 @@ bench: setup ## run the benchmarks into records/benchmarks.json
 MUTATED := $(addprefix signalprop/,theory limits metrics chains) signalbook/checks signalbook/settle.py
 mutants: setup ## plant slips of one token, list those that no test notices [P="src/signalprop/metrics --count 50"]
 	@$(BIN)/python tests/mutants.py $${P:-$(addprefix src/,$(MUTATED)) --count 200}
+
+promises: setup ## try to break what the project promises, into records/promises.json [KILLS=50]
+	@rm -f records/promises.json
+	@SIGNALBOOK_PROMISES="$$PWD/records/promises.json" SIGNALBOOK_KILLS="$$KILLS" $(BIN)/python -m pytest \
+		tests/signalbook/test_kills.py tests/signalprop/data tests/signalprop/training/test_checkpoint.py
 
 clean: ## remove everything that was made, but not the environment
 	rm -rf _build .snakemake

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from signalbook import cards, gallery
+from signalbook import cards, gallery, promises
 from signalbook.atlas import atlas, plain
 from signalbook.cost_page import cost_page
 from signalbook.downloads import as_bibtex, as_csv, as_json, bibtex
@@ -95,6 +95,7 @@ def generated(
         **_of_parts(project, ledger, titles, albums),
         "generated/reductions.md": _reductions(project, titles),
         "pages/costs.md": cost_page(project, titles),
+        "generated/promises.md": promises.figures(project),
     }
 
 

@@ -32,7 +32,7 @@ SEED = 15  # of the moments and of what is killed
 #: The processes of a build, each by a word of its command.
 PROCESSES = {
     "the command": "signalbook book",
-    "the engine": "snakemake --cores",
+    "the engine": "-m snakemake",
     "a job": "signalbook execute",
     "a kernel": "ipykernel_launcher",
     "the pages": "jupyter-book build",

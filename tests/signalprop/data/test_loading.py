@@ -3,6 +3,7 @@
 import errno
 import subprocess
 import sys
+import tempfile
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import torch
 
 from signalprop import data
 from signalprop.data import catalog, loading
+from tests.promises import note
 from tests.signalprop.data.tiny import IMAGES, LABELS, NAMES, fake, idx, idx_contents, leftovers
 
 
@@ -126,6 +128,23 @@ def test_no_flipped_bit_of_the_cache_changes_the_data(tiny):
             assert torch.equal(found[0], images)
             assert torch.equal(found[1], labels)
     assert refused > len(whole) / 4
+    note("Bytes of a cached file, changed in turn", len(whole))
+
+
+def test_a_cache_that_nobody_may_write_to_can_be_read(tiny, monkeypatch):
+    tiny(fake())
+    data.fetch("tiny")
+
+    def forbidden(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", forbidden)
+    assert data.load("tiny")[0].shape == (3, 1, 2, 2)
+    assert data.verify("tiny")
+    with pytest.raises(
+        data.DataError, match=r"cannot write to \(Permission denied\).*SIGNALPROP_DATA"
+    ):
+        data.fetch("tiny")
 
 
 def test_without_a_digest_nothing_is_called_verified(tiny, monkeypatch):

@@ -6,6 +6,7 @@ import io
 import random
 import tarfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import pytest
 
 from signalprop import data
 from signalprop.data import decoding, sources
-from tests.signalprop.data.tiny import IMAGES, NAMES, idx_contents, leftovers
+from tests.promises import note
+from tests.signalprop.data.tiny import IMAGES, LABELS, NAMES, idx, idx_contents, leftovers
 
 
 def test_no_network_says_where_to_put_which_file(tmp_path, monkeypatch, capsys):
@@ -74,6 +76,8 @@ class Misbehaving(BaseHTTPRequestHandler):
     def do_GET(self):
         _, way, name = self.path.split("/")
         raw = idx_contents()[name]
+        if way == "labelled" and "labels" in name:
+            raw = idx(LABELS[::-1].copy())
         said = len(raw)
         if name == NAMES[0]:
             if way == "swapped":
@@ -90,6 +94,8 @@ class Misbehaving(BaseHTTPRequestHandler):
                 said = len(raw)
             elif way == "interrupted":
                 raw = raw[:-3]
+            elif way == "slow":
+                time.sleep(1.5)
             elif way == "missing":
                 self.send_error(404)
                 return
@@ -121,11 +127,14 @@ def server():
         ("large", "more than 1048576 bytes"),
         ("page", "not an IDX"),
         ("missing", "404"),
+        ("slow", "unreachable"),
+        ("labelled", "expected SHA-256"),
     ],
 )
 def test_a_server_that_misbehaves_leaves_nothing_behind(tiny, server, monkeypatch, way, told):
     pytest.importorskip("pooch")
     monkeypatch.setattr(decoding, "UNPACKED", 2**20)
+    monkeypatch.setattr(sources, "TIMEOUT", 0.5)
 
     def web(*ways):
         addresses = tuple(f"{server}/{w}/" for w in ways)
@@ -137,6 +146,7 @@ def test_a_server_that_misbehaves_leaves_nothing_behind(tiny, server, monkeypatc
     assert leftovers(cache) == []
     tiny(web(way), web("well"))
     assert data.load("tiny")[0].shape == (3, 1, 2, 2)
+    note("Ways in which a server misbehaves")
 
 
 @pytest.mark.parametrize("kind", ["deflate", "bomb", "cut"])

@@ -19,6 +19,7 @@ from signalprop.training import (
     grid,
     train,
 )
+from tests.promises import note
 from tests.signalprop.training.runs import RECIPE, Killed, X, Y, build, groups, kill_after, same
 
 
@@ -128,3 +129,45 @@ def test_no_flipped_bit_of_a_checkpoint_goes_unseen(tmp_path):
             checkpoint.read_checkpoint(path, "toy")
     path.write_bytes(whole)
     assert checkpoint.read_checkpoint(path, "toy")["step"] == 3
+    note("Flipped bits of a checkpoint", 200)
+
+
+@pytest.mark.slow
+def test_a_kill_after_any_step(tmp_path):
+    recipe = Recipe(steps=12, batch=16, record_every=5, drop_every=7)
+
+    def run(**options):
+        return train([grid("one", build, [0], [0.2])], X, Y, recipe, **options)
+
+    expected = run()
+    for step in range(1, recipe.steps):
+        folder = tmp_path / str(step)
+        with pytest.raises(Killed):
+            run(folder=folder, progress=kill_after(step))
+        same(expected, run(folder=folder))
+    note("Steps of training after which it was killed", recipe.steps - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_kill_in_the_middle_of_a_write(tmp_path, share):
+    """The third state is on the disk in part, or as a whole that was not put in place yet."""
+    script = textwrap.dedent("""
+        import os, signal, sys
+        sys.path.insert(0, sys.argv[1])
+        from tests.signalprop.training import runs as t
+        from signalprop import training
+        writes = []
+        def torn(number):
+            writes.append(number)
+            if len(writes) == 3:
+                os.ftruncate(number, int(os.fstat(number).st_size * float(sys.argv[3])))
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.fsync = torn
+        training.train(t.groups(), t.X, t.Y, t.RECIPE, folder=sys.argv[2])
+    """)
+    arguments = [str(Path(__file__).parents[3]), str(tmp_path), str(share)]
+    killed = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True)
+    assert killed.returncode == -9, killed.stderr
+    same(train(groups(), X, Y, RECIPE), train(groups(), X, Y, RECIPE, folder=tmp_path))
+    note("Kills in the middle of writing a checkpoint")
