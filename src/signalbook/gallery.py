@@ -54,5 +54,6 @@ def tile(picture: Picture | None, text: str, up: str) -> str:
     lines = ["::::{div} sb-tile"]
     if picture is not None:
         alt = json.dumps(picture.alt, ensure_ascii=False)
-        lines += [f":::{{image}} {up}{picture.file}", f":alt: {alt}", ":class: sb-thumb", ":::"]
+        lines += [f":::{{image}} {up}{picture.small_file}", f":alt: {alt}"]
+        lines += [":class: sb-thumb", ":::"]
     return "\n".join([*lines, text, "::::"])

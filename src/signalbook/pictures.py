@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from signalbook.cards import anchored
 from signalbook.errors import BookError
@@ -22,6 +23,7 @@ __all__ = ["Album", "Picture", "album", "placed"]
 #: Where an essay asks for a picture: chapter, name of the figure, a caption of its own.
 ASKED = re.compile(r"^```\{picture\} (\S+) (\S+)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 FOLDER = "generated/figures"
+SVG = "http://www.w3.org/2000/svg"
 DRAWINGS = {"image/svg+xml": "svg", "image/png": "png"}
 
 
@@ -41,11 +43,19 @@ class Picture:
         """Its place among the staged sources."""
         return f"{FOLDER}/{self.chapter}/{self.name}.{self.ending}"
 
+    def files(self, shown: str) -> dict[str, bytes]:
+        """Those of its drawings whose places occur in the text ``shown``."""
+        found = {self.file: self.drawing} if self.file in shown else {}
+        if self.narrow_file and self.narrow_file in shown:
+            found[self.narrow_file] = self.narrow.encode()
+        if self.small_file in shown:
+            found[self.small_file] = without_letters(self.drawing)
+        return found
+
     @property
-    def files(self) -> dict[str, bytes]:
-        """All its drawings by their places."""
-        small = {self.narrow_file: self.narrow.encode()} if self.narrow_file else {}
-        return {self.file: self.drawing, **small}
+    def small_file(self) -> str:
+        """The place of the drawing for thumbnails; a PNG has no other than its own."""
+        return self.file.replace(".svg", "-small.svg")
 
     @property
     def narrow_file(self) -> str:
@@ -107,6 +117,23 @@ def _pictures(chapter: str, cell: Mapping[str, Any], made: dict[str, Any]) -> li
                     narrow = figure.get("narrow") or ""
                     found.append(Picture(chapter, figure["name"], alt, ending, data, narrow))
     return found
+
+
+def without_letters(drawing: bytes) -> bytes:
+    """A drawing of matplotlib for a thumbnail, where letters are too small to be read.
+
+    They are half of its weight. A legend without them would be lines without a meaning.
+    """
+    if not drawing.lstrip().startswith(b"<"):
+        return drawing
+    for prefix, name in {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}.items():
+        ElementTree.register_namespace(prefix, name)
+    tree = ElementTree.fromstring(drawing)
+    for parent in list(tree.iter()):
+        for child in list(parent):
+            if child.get("id", "").startswith(("text_", "legend_")):
+                parent.remove(child)
+    return ElementTree.tostring(tree)
 
 
 def placed(text: str, page: Path, albums: Mapping[str, Album]) -> str:

@@ -73,7 +73,7 @@ def _illustrated(sources: Mapping[str, bytes], albums: Mapping[str, Album]) -> d
     changed = {name: text.encode() for name, text in shown.items() if text != texts[name]}
     every = "\n".join(shown.values())
     pictures = [picture for found in albums.values() for picture in found.pictures.values()]
-    drawings = [picture.files for picture in pictures if picture.file in every]
+    drawings = [picture.files(every) for picture in pictures]
     return changed | {name: data for files in drawings for name, data in files.items()}
 
 

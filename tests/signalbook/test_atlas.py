@@ -41,11 +41,11 @@ def test_every_need_is_a_line(text):
 
 
 def test_a_line_says_whether_the_statement_or_its_proof_needs_it(text):
+    groups = re.findall(r'<g class="sb-line sb-line-(\w+)">(.*?)</g>', text, re.DOTALL)
     kinds = {
-        (need, user): kind
-        for kind, need, user in re.findall(
-            r'sb-line-(\w+)" data-need="([^"]+)" data-user="([^"]+)"', text
-        )
+        pair: kind
+        for kind, paths in groups
+        for pair in re.findall(r'data-need="([^"]+)" data-user="([^"]+)"', paths)
     }
     assert kinds["ORTH-A1", "ORTH-T1"] == "statement"
     assert kinds["ORTH-L4", "ORTH-T1"] == "proof"

@@ -40,6 +40,6 @@ def test_reading_takes_words_and_figures_and_no_code(project):
 def test_a_tile_has_a_thumbnail_with_its_alt_text():
     picture = Picture("one/gap", "line", "A line: up.", "svg", b"<svg/>")
     text = gallery.tile(picture, "Words.", "../../")
-    assert ":::{image} ../../generated/figures/one/gap/line.svg\n" in text
+    assert ":::{image} ../../generated/figures/one/gap/line-small.svg\n" in text
     assert ':alt: "A line: up."' in text
     assert "{image}" not in gallery.tile(None, "Words.", "")

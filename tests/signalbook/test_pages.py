@@ -175,7 +175,7 @@ def test_a_finding_shows_the_picture_that_it_rests_on(project):
     albums = {CHAPTER: Album({"line": picture}, picture, {"claim-orth-t1": picture})}
     ledger = Ledger([failing("ORTH-T1", "rate")])
     text = pages.generated(project, ledger, albums)["generated/findings.md"]
-    assert f":::{{image}} {picture.file}" in text
+    assert f":::{{image}} {picture.small_file}" in text
 
 
 def test_a_part_tells_its_counts_what_is_open_and_its_chapters(book):

@@ -10,7 +10,7 @@ import pytest
 from signalbook.errors import BookError
 from signalbook.files import write
 from signalbook.outputs import CLAIMS, FIGURE
-from signalbook.pictures import Album, Picture, album, figure, placed
+from signalbook.pictures import Album, Picture, album, figure, placed, without_letters
 from signalbook.project import Project
 
 CHAPTER = "one/gap"
@@ -57,7 +57,8 @@ def test_a_table_is_no_picture_and_png_is_one(project):
     ran(project, code(), code(), code(), code(drawing("rows"), png), code())
     (picture,) = album(project, CHAPTER).pictures.values()
     assert (picture.file, picture.drawing) == ("generated/figures/one/gap/dots.png", b"hi")
-    assert list(picture.files) == [picture.file]
+    assert picture.small_file == picture.file
+    assert picture.files(f"![]({picture.file})") == {picture.file: b"hi"}
 
 
 def test_a_claim_before_the_first_picture_gets_the_telling_one(project):
@@ -100,3 +101,22 @@ def test_a_chapter_that_is_not_executed_leaves_a_sentence():
 
 def test_names_of_figures_differ_from_those_in_the_chapters():
     assert ":name: fig-line-of-gap" in figure(LINE, "Caption.", "")
+
+
+def test_only_drawings_that_pages_show_are_laid_out():
+    assert LINE.files("nothing of it") == {}
+    assert list(LINE.files("../generated/figures/one/gap/line-narrow.svg")) == [LINE.narrow_file]
+    assert list(LINE.files("generated/figures/one/gap/line.svg")) == [LINE.file]
+
+
+def test_a_thumbnail_has_the_lines_and_no_letters():
+    drawing = b"""<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt">
+<g id="axes_1"><g id="line2d_1"><path d="M 0 0"/></g><g id="text_1"><defs><path id="A"/></defs></g>
+<g id="legend_1"><g id="text_2"/></g></g></svg>"""
+    small = without_letters(drawing).decode()
+    assert small.startswith('<svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt">')
+    assert "line2d_1" in small
+    assert "text_" not in small
+    assert "legend_" not in small
+    assert without_letters(b"\x89PNG") == b"\x89PNG"
