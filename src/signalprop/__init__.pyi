@@ -15,6 +15,7 @@ from . import probing as probing
 from . import spectra as spectra
 from . import stats as stats
 from . import sweeps as sweeps
+from . import tangent as tangent
 from . import theory as theory
 from . import training as training
 from . import weights as weights
@@ -140,6 +141,9 @@ from .sweeps import (
 )
 from .sweeps import (
     sweep as sweep,
+)
+from .tangent import (
+    empirical_ntk as empirical_ntk,
 )
 from .weights import (
     Law as Law,
