@@ -1,6 +1,7 @@
 __version__: str
 
 from . import activations as activations
+from . import callables as callables
 from . import certify as certify
 from . import clusters as clusters
 from . import data as data
@@ -21,6 +22,9 @@ from . import training as training
 from . import weights as weights
 from .activations import (
     Activation as Activation,
+)
+from .callables import (
+    as_activation as as_activation,
 )
 from .chains.chain import (
     Chain as Chain,

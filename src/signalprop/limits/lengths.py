@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor, on_tensors
 from signalprop.activations import Activation
+from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
 from signalprop.limits.quadrature import (
     FARTHEST,
@@ -40,11 +42,16 @@ class LengthMap:
     0.617965
     """
 
-    def __init__(self, phi: Activation, weight_variance: float = 1.0, bias_variance: float = 0.0):
+    def __init__(
+        self,
+        phi: Activation | Callable[..., Any],
+        weight_variance: float = 1.0,
+        bias_variance: float = 0.0,
+    ):
         for name, value in (("weight", weight_variance), ("bias", bias_variance)):
             if not 0 <= value < math.inf:
                 raise ValueError(f"{name}_variance must be finite and not negative, got {value}")
-        self.phi = phi
+        self.phi = as_activation(phi)
         self.weight_variance, self.bias_variance = weight_variance, bias_variance
 
     def __call__(self, q: Array | float) -> Array:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
 from signalprop.activations import Activation
+from signalprop.callables import as_activation
 from signalprop.limits import dynamics
 from signalprop.limits.closed import Kernel, Ramp, Series, Step
 from signalprop.limits.expansions import hermite_coefficients
@@ -26,6 +27,7 @@ STABLE = 1e-12  # |kappa(1) - 1| up to which the sum of rounded weights counts a
 class KernelMap:
     """``kappa(rho) = E phi(X) phi(Y)`` for standard Gaussians of correlation ``rho``.
 
+    Of an activation, or of any function or module (see :func:`signalprop.as_activation`).
     Closed forms where there are (:mod:`signalprop.limits.closed`), else an interpolant that is
     computed with the first map of the activation and shared by all its scaled and shifted versions.
     Values are float64, in the shape of the input, with an error of at most 1e-12 of
@@ -41,7 +43,9 @@ class KernelMap:
     1.0
     """
 
-    def __init__(self, source: Activation | Series):
+    def __init__(self, source: Activation | Callable[..., Any] | Series):
+        if callable(source):
+            source = as_activation(source)
         self.activation = source if isinstance(source, Activation) else None
         if isinstance(source, Activation):
             self.name = source.name

@@ -10,15 +10,16 @@ it by the dimension where the first layer has a factor ``1 / sqrt(d)``.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import torch
 from torch import Tensor
 
 from signalprop._arrays import Array, on_tensors
 from signalprop.activations import Activation
+from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
 from signalprop.limits.pairs import Pairs, pairs_of
 
@@ -33,7 +34,7 @@ Depths = SupportsIndex | Iterable[SupportsIndex]
 @on_tensors("gram")
 def nngp(
     gram: Array,
-    phi: Activation,
+    phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float = 1.0,
     bias_variance: float = 0.0,
@@ -62,7 +63,7 @@ def nngp(
 @on_tensors("gram")
 def ntk(
     gram: Array,
-    phi: Activation,
+    phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float = 1.0,
     bias_variance: float = 0.0,
@@ -86,7 +87,7 @@ def ntk(
 
 def _network(
     gram: Array,
-    phi: Activation,
+    phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float,
     bias_variance: float,
@@ -94,6 +95,7 @@ def _network(
 ) -> Tensor:
     """Return one kernel of the network at the depths."""
     assert isinstance(gram, Tensor)
+    phi = as_activation(phi)
     depths = _depths(depth)
     _check_gram(gram)
     if tangent and max(depths) > 0 and jumps(phi):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
 from signalprop.activations import Activation
+from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
 from signalprop.limits.lengths import LengthMap, grid_at_length
 from signalprop.limits.maps import KernelMap
@@ -52,7 +54,7 @@ class MeanField:
 
     def __init__(
         self,
-        phi: Activation,
+        phi: Activation | Callable[..., Any],
         weight_variance: Array | float = 1.0,
         bias_variance: Array | float = 0.0,
     ):
@@ -66,6 +68,7 @@ class MeanField:
         for name, value in zip(names, both, strict=True):
             if bool((value < 0).any()):
                 raise ValueError(f"{name} must not be negative, got {float(value.min())}")
+        phi = as_activation(phi)
         if jumps(phi):
             raise ValueError(f"{phi.name} has jumps: correlations of 1 are left at infinite speed")
         self._shape = np.broadcast_shapes(*(value.shape for value in both))
