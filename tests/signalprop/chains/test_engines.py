@@ -70,6 +70,21 @@ def test_a_block_of_doubles_takes_8_mb():
     assert engines.BLOCK * np.dtype(float).itemsize == 8 * 1024**2
 
 
+@pytest.mark.parametrize(("block", "together"), [(1, [1, 1, 1]), (2 * 16, [2, 1])])
+def test_as_many_layers_are_drawn_together_as_fill_a_block(monkeypatch, block, together):
+    shapes = []
+
+    class Recorder:
+        def fill(self, out, generator):
+            shapes.append(out.shape)
+
+    monkeypatch.setattr(engines, "BLOCK", block)
+    like = torch.empty(0, dtype=torch.float64)
+    for _ in draws(Recorder(), sp.Stream(0).runs(1), (4, 2), (4, 4), 4, like):
+        pass
+    assert shapes == [(4, 2), *((layers, 4, 4) for layers in together)]
+
+
 def test_draws_stop_early_without_waiting():
     layers = draws(
         sp.gaussian(), sp.Stream(0).runs(2), (2, 2), (2, 2), 10**9, torch.empty(0).double()
