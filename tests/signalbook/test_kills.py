@@ -173,7 +173,7 @@ def test_two_builds_at_once(tmp_path, right):
     note("Pairs of builds at once")
 
 
-@pytest.mark.parametrize("room", [0, 1_000, 30_000])
+@pytest.mark.parametrize("room", [0, 30_000])
 def test_a_disk_without_room(tmp_path, right, room):
     """No file may become larger: what a full disk does, without filling one."""
     book = written(tmp_path / "book")
