@@ -41,7 +41,7 @@ from .chains.path import (
 from .chains.volumes import (
     log_volumes as log_volumes,
 )
-from .jacobians.modules import (
+from .jacobians.any_module import (
     jacobian as jacobian,
 )
 from .layers.modules import (

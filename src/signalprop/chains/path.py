@@ -162,7 +162,7 @@ class Path:
         """Return the logarithm of the gradient's norm by the weights of each layer.
 
         ``loss`` maps the last representations ``(m, n, width)`` to ``(m,)``. Needs a path with
-        ``engine="direct"``. At any depth, see `jacobians.gradient_norms`.
+        ``engine="direct"``. At any depth, see `jacobians.log_gradient_norms`.
 
         >>> from signalprop import Chain
         >>> path = Chain(4, "orthogonal").run(np.eye(1, 4), depth=1000, engine="direct")
@@ -170,9 +170,9 @@ class Path:
         >>> bool(np.allclose(norms.values, np.log(2)))
         True
         """
-        from signalprop.jacobians import gradient_norms
+        from signalprop.jacobians import log_gradient_norms
 
-        return gradient_norms(self, loss)
+        return log_gradient_norms(self, loss)
 
     def _recorded(self, first: int, every: int) -> range:
         if every < 1:

@@ -1,14 +1,14 @@
+from .any_module import (
+    ModuleJacobian as ModuleJacobian,
+)
+from .any_module import (
+    jacobian as jacobian,
+)
 from .backward import (
-    gradient_norms as gradient_norms,
+    log_gradient_norms as log_gradient_norms,
 )
 from .graded import (
     GradedProduct as GradedProduct,
-)
-from .modules import (
-    ModuleJacobian as ModuleJacobian,
-)
-from .modules import (
-    jacobian as jacobian,
 )
 from .paths import (
     PathJacobian as PathJacobian,

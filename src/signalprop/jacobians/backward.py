@@ -11,12 +11,12 @@ from signalprop.chains.measurement import Measurement
 from signalprop.chains.path import Path
 from signalprop.jacobians.replay import Replay
 
-__all__ = ["gradient_norms"]
+__all__ = ["log_gradient_norms"]
 
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
 
-def gradient_norms(path: Path, loss: Loss) -> Measurement:
+def log_gradient_norms(path: Path, loss: Loss) -> Measurement:
     """Return the logarithm of the gradient's norm by the weights of each layer, ``(runs, depth)``.
 
     ``loss`` maps the last representations ``(m, n, width)`` of m runs to m losses ``(m,)``. The
@@ -30,7 +30,7 @@ def gradient_norms(path: Path, loss: Loss) -> Measurement:
     >>> from signalprop import BatchNorm, Chain, inputs
     >>> net = Chain(32, layers=[BatchNorm(center=False), torch.relu])
     >>> path = net.run(inputs.gaussian_samples(4), depth=1000, engine="direct")
-    >>> norms = gradient_norms(path, lambda h: h.square().sum((1, 2)))
+    >>> norms = log_gradient_norms(path, lambda h: h.square().sum((1, 2)))
     >>> norms.values.shape, bool(np.isfinite(norms.values).all())
     ((1, 1000), True)
     """

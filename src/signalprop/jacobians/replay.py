@@ -12,11 +12,11 @@ from torch.autograd import forward_ad
 
 from signalprop.chains.path import Path
 
-__all__ = ["Replay", "Step"]
+__all__ = ["Replay", "ReplayedLayer"]
 
 
 @dataclass(frozen=True)
-class Step:
+class ReplayedLayer:
     """One layer of some runs: what enters, ``(runs, n, d)``, and its weights ``(runs, width, d)``.
 
     >>> from signalprop import Chain
@@ -105,12 +105,12 @@ class Replay:
             )
         self.path, self.group = path, group
 
-    def forward(self) -> Iterator[Step]:
+    def forward(self) -> Iterator[ReplayedLayer]:
         """Yield the layers from the first to the last."""
         generators = self._generators()
         return self._steps(self.path.start[self.group], generators, 1, self.path.depth)
 
-    def backward(self) -> Iterator[Step]:
+    def backward(self) -> Iterator[ReplayedLayer]:
         """Yield the layers from the last to the first."""
         depth = self.path.depth
         stride = max(1, math.isqrt(depth))
@@ -141,11 +141,11 @@ class Replay:
 
     def _steps(
         self, h: torch.Tensor, generators: list[Any], first: int, last: int
-    ) -> Iterator[Step]:
+    ) -> Iterator[ReplayedLayer]:
         chain = self.path.chain
         for number in range(first, last + 1):
             weight = chain.law.sample(chain.width, h.shape[-1], generators).to(h)
-            step = Step(self.path, number, h, weight)
+            step = ReplayedLayer(self.path, number, h, weight)
             try:
                 h = step.leaving()
             except ValueError as error:

@@ -103,6 +103,13 @@ class PairInterpolant:
 
     ``basis`` ``(lengths, P)`` holds the polynomials of ``log a`` at each length, ``coefficients``
     ``(M, P, P)`` the Chebyshev series in the angle on ``[0, pi]``.
+
+    >>> a = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    >>> pairs = interpolate_pairs(torch.relu, a, reach=9.5)
+    >>> both, angle = torch.arange(2), torch.zeros(2, 2, dtype=torch.float64)
+    >>> pairs(both, both, angle)
+    tensor([[0.5000, 1.0000],
+            [1.0000, 2.0000]], dtype=torch.float64)
     """
 
     basis: Tensor
@@ -112,13 +119,6 @@ class PairInterpolant:
         """Return the values at angles ``(..., r, c)``, by Clenshaw's recurrence.
 
         ``rows`` ``(..., r)`` and ``columns`` ``(..., c)`` number the lengths.
-
-        >>> a = torch.tensor([1.0, 2.0], dtype=torch.float64)
-        >>> pairs = interpolate_pairs(torch.relu, a, reach=9.5)
-        >>> both, angle = torch.arange(2), torch.zeros(2, 2, dtype=torch.float64)
-        >>> pairs(both, both, angle)
-        tensor([[0.5000, 1.0000],
-                [1.0000, 2.0000]], dtype=torch.float64)
         """
         left = self.basis[rows]
         right = self.basis[columns].mT.contiguous()

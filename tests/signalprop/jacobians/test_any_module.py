@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 import signalprop as sp
-from signalprop.jacobians import PathJacobian, modules
+from signalprop.jacobians import PathJacobian, any_module
 
 
 @pytest.fixture
@@ -41,12 +41,12 @@ def test_products_are_those_with_the_matrix(conv):
 def test_the_largest_of_many_agree_with_all(conv, monkeypatch):
     j = sp.jacobian(conv, X)
     every = j.singular_values(2)
-    monkeypatch.setattr(modules, "EXACT", 3)
-    monkeypatch.setattr(modules, "EXTRA", 1)
+    monkeypatch.setattr(any_module, "EXACT", 3)
+    monkeypatch.setattr(any_module, "EXTRA", 1)
     np.testing.assert_allclose(j.singular_values(2), every, rtol=1e-3)
     with pytest.raises(ValueError, match="count must say how many of the 4"):
         j.singular_values()
-    monkeypatch.setattr(modules, "ROUNDS", 1)
+    monkeypatch.setattr(any_module, "ROUNDS", 1)
     with pytest.warns(UserWarning, match="have not settled"):
         j.singular_values(2)
 
