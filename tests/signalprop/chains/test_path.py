@@ -78,7 +78,7 @@ def test_the_questions_agree_with_each_other():
 
 
 @pytest.mark.parametrize(
-    ("skip", "every", "batches"), [(0, 1, 5), (3, 1, 5), (30, 3, 7), (None, 2, 10)]
+    ("skip", "every", "batches"), [(0, 1, 5), (3, 1, 5), (4, 1, 5), (30, 3, 7), (None, 2, 10)]
 )
 def test_time_average_is_the_mean_of_the_blocks(monkeypatch, skip, every, batches):
     path = NET.run(START, 103, runs=3)

@@ -56,3 +56,23 @@ def test_the_slope_of_a_staircase_is_a_sum_of_densities_and_its_values_are_ortha
     areas = [integrate.quad(slope, 0, rho, epsabs=1e-13)[0] for rho in inside]
     found = numeric.centered(torch.from_numpy(inside))
     np.testing.assert_allclose(found, areas, atol=1e-11)
+
+
+def test_a_jump_between_two_slopes():
+    """Of ``x`` above 0.7 and 0 below, with the inner mean of a truncated Gaussian in closed form."""
+    numeric = interpolate(A.Activation("late", lambda x: x * (x > 0.7).to(x.dtype), (0.7,)))
+    cdf, density = stats.norm.cdf, stats.norm.pdf
+
+    def exact(rho):
+        root = math.sqrt(1 - rho**2)
+
+        def inner(x):
+            edge = (rho * x - 0.7) / root
+            return x * density(x) * (rho * x * cdf(edge) + root * density(edge))
+
+        return integrate.quad(inner, 0.7, 12, epsabs=1e-14, points=(1.0, 2.0))[0]
+
+    rho = np.array([-0.9, -0.5, 0.2, 0.6, 0.97])
+    found = numeric.centered(torch.from_numpy(rho)).numpy()
+    expected = np.array([exact(r) for r in rho]) - exact(0.0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)

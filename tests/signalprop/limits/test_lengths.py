@@ -148,6 +148,13 @@ def test_derivative_sees_jumps():
     np.testing.assert_allclose(LengthMap(phi).derivative(q), exact, rtol=1e-11)
 
 
+def test_the_derivative_sees_the_squares_on_both_sides_of_a_jump():
+    phi = A.Activation("step", lambda x: torch.where(x > 1, 4.0, -3.0).to(x.dtype), (1.0,))
+    q = np.array([0.5, 2.0])
+    exact = (16 - 9) * norm.pdf(1 / np.sqrt(q)) / 2 / q**1.5
+    np.testing.assert_allclose(LengthMap(phi).derivative(q), exact, rtol=1e-11)
+
+
 @pytest.mark.parametrize("phi", [A.tanh, A.gelu, A.selu, A.elu], ids=lambda phi: phi.name)
 def test_iteration_reaches_the_fixed_point(phi):
     length = LengthMap(phi, weight_variance=1.4, bias_variance=0.3)

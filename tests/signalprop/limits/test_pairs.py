@@ -107,3 +107,12 @@ def test_depths_and_sizes_that_are_none():
     with pytest.raises(ValueError, match="step has jumps"):
         ntk(np.eye(2) + 1, A.step, [1, 2])
     assert ntk(np.eye(2), A.step, 0).tolist() == np.eye(2).tolist()
+
+
+def test_a_quadrature_for_each_pair_takes_batches_one_by_one():
+    stds, rho = zip(*(batch([0.5, 1.0, 2.0, 0.7], seed) for seed in range(3)), strict=True)
+    grams = torch.stack([s[:, None] * r * s for s, r in zip(stds, rho, strict=True)])
+    together = nngp(grams, HARD_TANH, 2)
+    assert together.shape == (3, 4, 4)
+    for one, gram in zip(together, grams, strict=True):
+        torch.testing.assert_close(one, nngp(gram, HARD_TANH, 2), rtol=1e-13, atol=0)

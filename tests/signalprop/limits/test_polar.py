@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from signalprop import activations as A
 from signalprop.limits.lengths import pair_moments
-from signalprop.limits.polar import Rule, interpolate_pairs, rule_for
+from signalprop.limits.polar import Rule, _root_moments, interpolate_pairs, rule_for
 from signalprop.limits.unequal import closed_form
 
 LENGTHS = torch.tensor([0.4, 1.0, 2.5], dtype=torch.float64)
@@ -68,3 +68,10 @@ def test_what_is_not_resolved_is_refused():
         interpolate_pairs(lambda x: torch.tanh(1000 * x), LENGTHS, 9.5)
     with pytest.raises(ValueError, match="nodes do not resolve it"):
         interpolate_pairs(lambda x: torch.relu(x - 0.5), LENGTHS, 9.5)
+
+
+def test_sizes_are_the_roots_of_the_second_moments():
+    rule = Rule(radii=32, arc=16, reach=9.5)
+    torch.testing.assert_close(
+        _root_moments(torch.relu, rule, LENGTHS), LENGTHS / math.sqrt(2), rtol=1e-13, atol=0
+    )
