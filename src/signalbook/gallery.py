@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from signalbook.errors import BookError
 from signalbook.inventory import rows
 from signalbook.pictures import Picture
 from signalbook.project import Project
@@ -41,7 +42,11 @@ def prerequisites(project: Project) -> dict[str, list[str]]:
 
 
 def _settles(project: Project, chapter: str) -> list[str]:
-    return [name for name in Source(project.source(chapter)).settles if name in rows()]
+    try:
+        settles = Source(project.source(chapter)).settles
+    except BookError:
+        return []  # the chapter's own run says what is wrong with it
+    return [name for name in settles if name in rows()]
 
 
 def tiles(parts: Sequence[str]) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 __all__ = ["Layout", "laid_out"]
 
@@ -179,6 +178,8 @@ def _heights(
                 for stop, others in zip(stops, near, strict=True)
             ]
             # Least squares under "at least the room apart": an isotonic regression.
+            from scipy.optimize import isotonic_regression  # the build starts without scipy
+
             free = isotonic_regression(np.array(wanted) - offsets[at]).x
             found |= zip(stops, map(float, free + offsets[at]), strict=True)
     return found

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from signalprop.activations import Activation
+from signalprop.limits.closed import Series
 from signalprop.limits.lengths import LengthMap, grid_at_length, pair_moments
 from signalprop.limits.maps import KernelMap
 from signalprop.limits.polar import interpolate_pairs
@@ -57,10 +58,11 @@ def pairs_of(phi: Activation, stds: Tensor, tangent: bool) -> Pairs:
     ['ClosedPairs', 'InterpolatedPairs']
     """
     form = closed_form(phi)
-    if form is not None:
-        return ClosedPairs(form, stds, tangent)
     length = float(stds.mean())
     equal = length > 0 and bool(((stds - length).abs() <= EQUAL * length).all())
+    series = phi.kernel is not None and isinstance(phi.kernel(phi.gain), Series)
+    if form is not None and not (equal and series and abs(length - 1) <= EQUAL):
+        return ClosedPairs(form, stds, tangent)  # else the map of a series keeps tiny values too
     off_zero = any(kink != 0 for kink in phi.kinks)
     if equal and (off_zero or abs(length - 1) <= EQUAL):
         return EqualPairs(phi, stds, length, tangent)

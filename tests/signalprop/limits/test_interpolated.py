@@ -60,7 +60,7 @@ def test_the_slope_of_a_staircase_is_a_sum_of_densities_and_its_values_are_ortha
 
 @pytest.mark.slow
 def test_a_jump_between_two_slopes():
-    """Of ``x`` above 0.7 and 0 below, with the inner mean of a truncated Gaussian in closed form."""
+    """Of ``x`` above 0.7 and 0 below; the inner mean, of a truncated Gaussian, in closed form."""
     numeric = interpolate(A.Activation("late", lambda x: x * (x > 0.7).to(x.dtype), (0.7,)))
     cdf, density = stats.norm.cdf, stats.norm.pdf
 
