@@ -11,6 +11,7 @@ from signalprop import Stream
 from signalprop.layers import NormReLU
 from signalprop.models import CifarResNet, Stacked, fixup_
 from signalprop.training import Group, Recipe, train
+from tests.signalprop.models.differences import has_the_gradient_of_its_differences
 
 NORM = partial(nn.BatchNorm2d, track_running_stats=False)
 
@@ -104,16 +105,9 @@ def test_gradients_are_those_of_finite_differences(name):
     with torch.no_grad():  # away from zero, where Fixup begins
         for p in weights:
             p += 0.05 * torch.randn_like(p)
-    gradients = torch.autograd.grad(F.cross_entropy(net(x), labels), weights)
-    direction = [torch.randn_like(p) for p in weights]
-    slope = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
-    ends = []
-    for step in (1e-7, -2e-7):
-        with torch.no_grad():
-            for p, d in zip(weights, direction, strict=True):
-                p += step * d
-            ends.append(float(F.cross_entropy(net(x), labels)))
-    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-3)
+    has_the_gradient_of_its_differences(
+        lambda: F.cross_entropy(net(x), labels), weights, step=1e-7, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ["batch norm", "NormReLU", "Fixup"])

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from signalprop import Stream
 from signalprop.models import Stacked, conv_net, orth_table_3, unfold_rows
 from signalprop.training import Group, Recipe, train
+from tests.signalprop.models.differences import has_the_gradient_of_its_differences
 
 IMAGES = torch.randn(2, 3, 9, 8, generator=Stream(0).torch(), dtype=torch.float64)
 
@@ -74,20 +75,12 @@ def test_gradients_of_table_3_are_those_of_finite_differences(published):
     net = small_table_3(published).double()
     x = torch.randn(4, 3, 32, 32, generator=Stream(0).torch(), dtype=torch.float64)
 
-    def loss():
-        return F.cross_entropy(net(x), torch.arange(4))
-
-    weights = list(net.parameters())
-    gradients = torch.autograd.grad(loss(), weights)
-    direction = [torch.randn_like(p) for p in weights]
-    slope = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
-    ends = []
-    for step in (1e-7, -2e-7):
-        with torch.no_grad():
-            for p, d in zip(weights, direction, strict=True):
-                p += step * d
-            ends.append(float(loss()))
-    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-3)
+    has_the_gradient_of_its_differences(
+        lambda: F.cross_entropy(net(x), torch.arange(4)),
+        list(net.parameters()),
+        step=1e-7,
+        rel=1e-3,
+    )
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from signalprop import Stream
 from signalprop.models import ResNet, Stacked, vgg
 from signalprop.training import Group, Recipe, train
+from tests.signalprop.models.differences import has_the_gradient_of_its_differences
 
 NORM = partial(nn.BatchNorm2d, track_running_stats=False)
 
@@ -95,20 +96,9 @@ def test_gradients_are_those_of_finite_differences(name):
     x = torch.randn(4, 3, 8, 8, generator=Stream(0).torch(), dtype=torch.float64)
     labels = torch.arange(4)
 
-    def loss():
-        return F.cross_entropy(net(x), labels)
-
-    weights = list(net.parameters())
-    gradients = torch.autograd.grad(loss(), weights)
-    direction = [torch.randn_like(p) for p in weights]
-    slope = sum(float((g * d).sum()) for g, d in zip(gradients, direction, strict=True))
-    ends = []
-    for step in (1e-6, -2e-6):
-        with torch.no_grad():
-            for p, d in zip(weights, direction, strict=True):
-                p += step * d
-        ends.append(float(loss().detach()))
-    assert slope == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-4)
+    has_the_gradient_of_its_differences(
+        lambda: F.cross_entropy(net(x), labels), list(net.parameters()), step=1e-6, rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", ["vgg", "resnet"])
