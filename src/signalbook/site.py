@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from signalbook.errors import BookError
 from signalbook.files import read_json, replace, write
@@ -25,6 +28,9 @@ __all__ = ["STAMP", "build_site"]
 STAMP = ".complete"
 
 NOT_EXECUTED = "not executed"
+
+#: What belongs to every page.
+FRAME = ("_config.yml", "_toc.yml", "assets/")
 
 #: How often, at most, a build may fail by chance alone.
 FALSE_ALARM = 1e-3
@@ -48,19 +54,18 @@ def build_site(project: Project) -> Ledger:
 def _sphinx(project: Project, sources: Path) -> Path:
     """Run Jupyter Book with warnings as errors.
 
-    Its caches are kept only if the last run ended well, with the same frame: after a kill they may
-    be torn, and it does not see changes of the assets or the table of contents. Every page is
-    written anew from what it has read: beside pages of an earlier run it would keep the words that
-    these had in the index of the search.
+    Its caches are kept only where :func:`_sees_changes`. Every page is written anew from what it
+    has read: beside pages of an earlier run it would keep the words that these had in the index of
+    the search.
     """
     out, state = project.build / "sphinx", project.build / "sphinx.state"
-    frame = _digest(
-        sources / "_config.yml", sources / "_toc.yml", *(sources / "assets").rglob("*.*")
-    )
-    if not state.is_file() or state.read_text() != frame:
+    files, last, read = _digests(sources), read_json(state), time.time()
+    if _sees_changes(last, sources, files):
+        read = max(read, last["until"])
+    else:
         shutil.rmtree(out, ignore_errors=True)
     shutil.rmtree(out / "_build" / "html", ignore_errors=True)
-    write(state, "running")
+    state.unlink(missing_ok=True)
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(sources)]
     options = ["--path-output", str(out), "--warningiserror", "--keep-going", "--nitpick"]
     log = project.build / "sphinx.log"
@@ -72,12 +77,36 @@ def _sphinx(project: Project, sources: Path) -> Path:
         lines = re.sub(r"\x1b\[[\d;]*m", "", log.read_text()).splitlines()
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         raise BookError("the pages do not build:\n  " + "\n  ".join(told[:20]))
-    write(state, frame)
+    write(state, json.dumps({"files": files, "until": max(read, time.time())}))
     return out / "_build" / "html"
 
 
-def _digest(*paths: Path) -> str:
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sorted(paths))).hexdigest()
+def _digests(folder: Path) -> dict[str, str]:
+    """The digest of every file below the folder, by its name there."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _sees_changes(last: Any, sources: Path, files: Mapping[str, str]) -> bool:
+    """Whether Sphinx would read again all that changed since its last run.
+
+    That run must have ended well: after a kill the caches may be torn. The frame must be the same,
+    as Sphinx does not look at the assets or the table of contents. It takes a page for changed if
+    the page is younger than its last reading, by the clock; where the clock was set back between
+    the two, it is not.
+    """
+    if not last:
+        return False
+    names = {*files, *last["files"]}
+    changed = [name for name in names if files.get(name) != last["files"].get(name)]
+    return not any(
+        name.startswith(FRAME)
+        or (name in files and (sources / name).stat().st_mtime <= last["until"])
+        for name in changed
+    )
 
 
 def _mirror(files: Iterable[tuple[Path, bytes]], target: Path) -> None:
