@@ -48,14 +48,25 @@ VARIANCES: dict[str, Callable[[int, int], float]] = {
 }
 
 
+def _over_inputs(rule: str) -> float | None:
+    """Return the number of a rule such as ``"1.7/d"``, None for another."""
+    number, over, rest = rule.partition("/d")
+    try:
+        value = float(number) if over and not rest else math.nan
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
+
+
 @dataclass(frozen=True)
 class Law:
     """A law of weight matrices ``(out, in)``: the kind of the entries, and their variance.
 
     Make one with `gaussian`, `uniform`, `orthogonal` and so on. ``spread`` is the variance of an
     entry: a number, or a rule in the number d of inputs and d' of outputs (``"1/d"``, ``"2/d"``,
-    ``"1/(3d)"``, ``"2/(d+d')"``, ``"4/(d+d')"``). ``mean`` is the mean of an entry in units of its
-    standard deviation. ``df`` is the number of degrees of freedom of Student's t.
+    ``"1/(3d)"``, ``"2/(d+d')"``, ``"4/(d+d')"``, or any number over d, as ``"1.7/d"``). ``mean``
+    is the mean of an entry in units of its standard deviation. ``df`` is the number of degrees of
+    freedom of Student's t.
 
     >>> gaussian().variance(4, 4)
     0.25
@@ -73,10 +84,10 @@ class Law:
         if self.entries not in kinds:
             raise ValueError(f"entries must be one of {', '.join(kinds)}, got {self.entries!r}")
         if isinstance(self.spread, str):
-            if self.spread not in VARIANCES:
+            if self.spread not in VARIANCES and _over_inputs(self.spread) is None:
                 raise ValueError(
-                    f"variance must be a positive number or one of {', '.join(VARIANCES)}, "
-                    f"got {self.spread!r}"
+                    f"variance must be a positive number, one over d such as '1.7/d', or one of "
+                    f"{', '.join(VARIANCES)}, got {self.spread!r}"
                 )
         elif not 0 < self.spread < math.inf:
             raise ValueError(f"variance must be positive and finite, got {self.spread!r}")
@@ -102,7 +113,8 @@ class Law:
         if self.entries == "orthogonal":
             return 1 / max(inputs, outputs)
         if isinstance(self.spread, str):
-            return VARIANCES[self.spread](inputs, outputs)
+            number = _over_inputs(self.spread)
+            return VARIANCES[self.spread](inputs, outputs) if number is None else number / inputs
         return float(self.spread)
 
     def fill(self, out: Floats, generator: np.random.Generator) -> None:
@@ -160,8 +172,8 @@ def gaussian(variance: Variance = "1/d", mean: float = 0.0) -> Law:
     Given ``H`` the rows of ``W H`` are then independent ``N(0, variance * H^T H)``: all that the
     theory needs to know of the layers before.
 
-    >>> gaussian("2/d").variance(inputs=8, outputs=4)
-    0.25
+    >>> gaussian("2/d").variance(inputs=8, outputs=4), gaussian("1.5/d").variance(2, 2)
+    (0.25, 0.75)
     """
     return Law("gaussian", variance, mean)
 
@@ -333,7 +345,7 @@ LAWS: dict[str, Callable[[], Law]] = {
 }
 
 
-def as_law(law: Law | str | Draw) -> Law:
+def as_law(law: Law | str | Draw, name: str = "weights") -> Law:
     """Return ``law`` itself, the default law of that name, or that of a function (see `own`).
 
     >>> as_law("he").spread
@@ -344,7 +356,7 @@ def as_law(law: Law | str | Draw) -> Law:
     if callable(law):
         return own(law)
     if law not in LAWS:
-        raise ValueError(f"weights must be a Law or one of {', '.join(LAWS)}, got {law!r}")
+        raise ValueError(f"{name} must be a Law or one of {', '.join(LAWS)}, got {law!r}")
     return LAWS[law]()
 
 

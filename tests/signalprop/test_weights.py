@@ -32,6 +32,10 @@ def test_variances_by_shape():
     assert sp.he().variance(10, 20) == 2 / 10
     assert sp.xavier().variance(10, 20) == 2 / 30
     assert sp.uniform("4/(d+d')").variance(10, 20) == 4 / 30
+    assert sp.gaussian("1.7/d").variance(10, 20) == 1.7 / 10
+    for bad in ("1.7/dd", "d/1.7", "-1/d", "x/d", "inf/d"):
+        with pytest.raises(ValueError, match=r"variance must be .* such as '1\.7/d'"):
+            sp.gaussian(bad)
     assert sp.pytorch_default().variance(10, 20) == pytest.approx(1 / 30)
     assert sp.uniform().variance(10, 20) == 1
     assert sp.orthogonal().variance(10, 20) == 1 / 20

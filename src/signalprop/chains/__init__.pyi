@@ -1,6 +1,9 @@
 from .chain import (
     Chain as Chain,
 )
+from .drawn import (
+    Dense as Dense,
+)
 from .measurement import (
     Measurement as Measurement,
 )

@@ -13,7 +13,7 @@ import torch
 from signalprop._arrays import Floats
 from signalprop.weights import Law, gaussian
 
-__all__ = ["ENGINES", "choose_engine", "direct", "draws", "reduced"]
+__all__ = ["ENGINES", "choose_engine", "direct", "draws", "reduced", "root"]
 
 Product = Callable[[torch.Tensor], torch.Tensor]
 
@@ -61,11 +61,17 @@ def reduced(
         gaussian(variance=1.0), generators, (min(n, d), width), (min(n, width), width), depth, start
     )
 
-    def product(a: torch.Tensor) -> torch.Tensor:
-        root: torch.Tensor = torch.linalg.qr(a.mT, mode="r").R
-        return (root * math.sqrt(law.variance(a.shape[-1], width))).mT @ next(normal)
+    return lambda a: root(a, law.variance(a.shape[-1], width)).mT @ next(normal)
 
-    return product
+
+def root(a: torch.Tensor, variance: float) -> torch.Tensor:
+    """Return R ``(..., min(n, d), n)`` with ``R^T R = variance a a^T`` for ``a`` ``(..., n, d)``.
+
+    >>> root(torch.tensor([[3.0, 4.0]]), variance=0.25).abs()
+    tensor([[2.5000]])
+    """
+    triangle: torch.Tensor = torch.linalg.qr(a.mT, mode="r").R
+    return triangle * math.sqrt(variance)
 
 
 ENGINES = {"direct": direct, "reduced": reduced}

@@ -10,10 +10,12 @@ import numpy as np
 import torch
 
 from signalprop._arrays import Array, as_tensor
+from signalprop.chains.drawn import Drawn
 from signalprop.chains.engines import BLOCK, ENGINES, choose_engine
 from signalprop.chains.measurement import Measurement, TimeAverage
 from signalprop.inputs import Input
 from signalprop.random import Stream, as_stream
+from signalprop.weights import as_law
 
 if TYPE_CHECKING:
     from signalprop.chains.chain import Chain
@@ -65,12 +67,22 @@ class Path:
             raise ValueError(f"depth must be >= 0 and runs >= 1, got {depth} and {runs}")
         dtype, device = _dtype(dtype), _device(device)
         stream = as_stream(seed)
-        start = _start(x, chain.width, runs, stream).to(device, dtype)
+        width = chain.width_at(1)
+        start = _start(x, width, runs, stream).to(device, dtype)
         n, d = start.shape[1:]
-        if chain.residual is not None and d != chain.width:
-            raise ValueError(f"x must have the width {chain.width} of a residual chain, got {d}")
-        engine = choose_engine(engine, chain.law, chain.width, n)
+        if chain.residual is not None and d != width:
+            raise ValueError(f"x must have the width {width} of a residual chain, got {d}")
+        if engine == "auto" and chain.branch is not None:
+            engine = "direct"
+        narrowest = min(cls._widths(chain, depth), default=width)
+        engine = choose_engine(engine, chain.law, narrowest, n)
         return cls(chain, start, depth, stream, engine)
+
+    @staticmethod
+    def _widths(chain: Chain, depth: int) -> list[int]:
+        if chain.widths is None:
+            return [chain.width]
+        return [chain.width_at(layer) for layer in range(1, depth + 1)]
 
     @property
     def runs(self) -> int:
@@ -144,14 +156,14 @@ class Path:
     def states(self, layers: Sequence[int]) -> torch.Tensor:
         """Return the representations at ``layers`` (increasing), ``(runs, len(layers), n, width)``.
 
-        Layer 0 can only be among them if the input has the chain's width.
+        They must have one width: layer 0 is only among them if the input has the chain's.
         """
         wanted = list(layers)
         if wanted != sorted(set(wanted)) or not wanted or wanted[0] < 0 or wanted[-1] > self.depth:
             raise ValueError(
                 f"layers must be increasing and lie in 0..{self.depth}, got {list(layers)}"
             )
-        parts = [torch.cat(list(self._states(group, wanted))) for group in self._groups()]
+        parts = [_one_shape(list(self._states(group, wanted))) for group in self._groups()]
         return torch.cat(parts, dim=1).transpose(0, 1)
 
     def final(self) -> torch.Tensor:
@@ -181,20 +193,16 @@ class Path:
 
     def _groups(self) -> Iterator[slice]:
         n, d = self.start.shape[1:]
-        width = self.chain.width
+        width = max(self._widths(self.chain, self.depth), default=d)
         matrix = width * (min(n, d) if self.engine == "reduced" else max(d, width))
         size = max(1, WEIGHTS_AT_ONCE // matrix)
         return (slice(i, i + size) for i in range(0, self.runs, size))
 
     @torch.no_grad()
     def _walk(self, group: slice) -> Iterator[tuple[int, torch.Tensor]]:
-        weights = self.stream.child("weights")
-        generators = [weights.numpy(run) for run in range(self.runs)[group]]
         h = self.start[group]
-        engine = ENGINES[self.engine]
-        product = engine(self.chain.law, self.chain.width, self.depth, generators, h)
         yield 0, h
-        steps = self.chain.steps(h, product)
+        steps = self.chain.steps(h, self._product(group))
         for layer in range(1, self.depth + 1):
             try:
                 h = _first(steps) if layer == 1 else next(steps)
@@ -202,6 +210,24 @@ class Path:
                 error.add_note(f"in layer {layer} of the chain")
                 raise
             yield layer, h
+
+    def _product(self, group: slice) -> Callable[..., torch.Tensor]:
+        chain, generators = self.chain, self.generators("weights", group)
+        if not chain.is_plain:
+            return self.drawn(group)
+        engine = ENGINES[self.engine]
+        return engine(chain.law, chain.width, self.depth, generators, self.start[group])
+
+    def drawn(self, group: slice) -> Drawn:
+        """Return the products of some runs, drawn when they are asked for."""
+        bias = None if self.chain.bias is None else as_law(self.chain.bias, "bias")
+        weights, biases = (self.generators(name, group) for name in ("weights", "biases"))
+        return Drawn(self.chain.law, bias, weights, biases, self.engine)
+
+    def generators(self, name: str, group: slice) -> list[np.random.Generator]:
+        """Return the generators of some runs, each run's at the start of its stream."""
+        stream = self.stream.child(name)
+        return [stream.numpy(run) for run in range(self.runs)[group]]
 
     def _states(self, group: slice, recorded: Container[int]) -> Iterator[torch.Tensor]:
         """Yield the recorded layers ``(layers, runs, n, d)``, as many at a time as fit a block."""
@@ -282,6 +308,13 @@ def _device(device: torch.device | str) -> torch.device:
 
 def _name(metric: BatchMetric) -> str:
     return str(getattr(metric, "__name__", "metric"))
+
+
+def _one_shape(parts: list[torch.Tensor]) -> torch.Tensor:
+    widths = [part.shape[-1] for part in parts]
+    if len(set(widths)) > 1:
+        raise ValueError(f"layers must have one width to stand in one array, got {widths}")
+    return torch.cat(parts)
 
 
 def _stack(states: list[torch.Tensor], layer: int) -> torch.Tensor:

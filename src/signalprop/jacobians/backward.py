@@ -20,7 +20,8 @@ def log_gradient_norms(path: Path, loss: Loss) -> Measurement:
     """Return the logarithm of the gradient's norm by the weights of each layer, ``(runs, depth)``.
 
     ``loss`` maps the last representations ``(m, n, width)`` of m runs to m losses ``(m,)``. The
-    norm is the Frobenius norm, the layers are counted from 1. A gradient of zero is minus infinity.
+    norm is the Frobenius norm, of all matrices of a branch together and without biases; the layers
+    are counted from 1. A gradient of zero is minus infinity.
 
     At any depth: a gradient that grows by a factor at each layer leaves the range of floats after a
     few hundred. Here what is passed back is divided by its largest entry at each layer and the
@@ -43,8 +44,9 @@ def _logs(replay: Replay, loss: Loss) -> torch.Tensor:
     gradient, scale = _scaled(_gradient(loss, replay.final()))
     logs = []
     for step in replay.backward():
-        by_input, after, before = step.pull_one(gradient)
-        logs.append(scale + _log_norm(after, before))
+        by_input, factors = step.pull_one(gradient)
+        norms = torch.stack([_log_norm(after, before) for after, before in factors])
+        logs.append(scale + (norms[0] if len(norms) == 1 else torch.logsumexp(2 * norms, 0) / 2))
         gradient, more = _scaled(by_input)
         scale = scale + more
     empty = gradient.new_zeros(len(gradient), 0)

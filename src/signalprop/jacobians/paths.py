@@ -50,7 +50,8 @@ class PathJacobian:
     def shape(self) -> tuple[int, int]:
         """The numbers of outputs and inputs, ``(n width, n d)``."""
         n, d = self.path.start.shape[1:]
-        return n * (self.path.chain.width if self.path.depth else d), n * d
+        depth = self.path.depth
+        return n * (self.path.chain.width_at(depth) if depth else d), n * d
 
     def matrix(self) -> torch.Tensor:
         """Return the Jacobian itself, ``(runs, n width, n d)``: for chains that are not deep.
@@ -82,7 +83,7 @@ class PathJacobian:
         if count is not None and not 1 <= count <= most:
             raise ValueError(f"count must lie in 1..{most}, got {count}")
         if self.shape[1] <= EXACT:
-            values = self._logs(self._unit(self.shape[1]))[:, :most]
+            values = _padded(self._logs(self._unit(self.shape[1])), most)[:, :most]
         elif count is None:
             raise ValueError(
                 f"count must say how many of the {most} singular values are wanted: only up to "
@@ -121,7 +122,8 @@ class PathJacobian:
             logs = [product.logs]
             for step in Replay(self.path, group).forward():
                 product = product.times(_columns(step.push, product.frame, step.entering))
-                logs.append(product.logs.sort(dim=-1, descending=True).values)
+                sorted_logs = product.logs.sort(dim=-1, descending=True).values
+                logs.append(_padded(sorted_logs, frame.shape[-1]))
             runs.append(torch.stack(logs, dim=1))
         values = torch.cat(runs).cpu().double().numpy()
         return Measurement(values, np.arange(self.path.depth + 1), "log growth")
@@ -160,7 +162,7 @@ class PathJacobian:
             for _, product in self._forward(frame):
                 values.append(product.log_singular_values())
                 frames.append(product.frame)
-            now = torch.cat(values)[:, :count]
+            now = _padded(torch.cat(values), count)[:, :count]
             if bool((torch.isclose(now, before, rtol=0, atol=SETTLED)).all()):
                 return now
             before = now
@@ -204,6 +206,12 @@ class PathJacobian:
         draws = torch.from_numpy(np.stack([g.standard_normal(shape) for g in generators]))
         frame: torch.Tensor = torch.linalg.qr(draws.to(self.path.start)).Q
         return frame
+
+
+def _padded(logs: torch.Tensor, count: int) -> torch.Tensor:
+    """Return at least ``count`` logarithms: what a narrow layer takes away has the size 0."""
+    missing = max(0, count - logs.shape[-1])
+    return torch.nn.functional.pad(logs, (0, missing), value=-torch.inf)
 
 
 def _columns(

@@ -10,14 +10,19 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
+from signalprop.chains.drawn import Drawn, Matrix
 from signalprop.chains.path import Path
 
 __all__ = ["Replay", "ReplayedLayer"]
 
+Factors = tuple[torch.Tensor, torch.Tensor]
+
 
 @dataclass(frozen=True)
 class ReplayedLayer:
-    """One layer of some runs: what enters, ``(runs, n, d)``, and its weights ``(runs, width, d)``.
+    """One layer of some runs: what enters, ``(runs, n, d)``, and its matrices, with their biases.
+
+    There is one, or as many as the branch of the chain multiplies by, in that order.
 
     >>> from signalprop import Chain
     >>> path = Chain(3).run(torch.ones(2, 3), depth=2, engine="direct")
@@ -29,11 +34,17 @@ class ReplayedLayer:
     path: Path
     number: int
     entering: torch.Tensor
-    weight: torch.Tensor
+    matrices: tuple[Matrix, ...]
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The weights ``(runs, width, d)`` of the only matrix."""
+        (matrix,) = self.matrices
+        return matrix.weight
 
     def leaving(self) -> torch.Tensor:
         """Return what leaves the layer, ``(runs, n, width)``."""
-        return self._apply(self.entering, self.weight, {})
+        return self._apply(self.entering, [])
 
     def push(self, tangents: torch.Tensor) -> torch.Tensor:
         """Return the Jacobian of the layer times ``tangents`` ``(runs, k, n, d)``.
@@ -45,7 +56,7 @@ class ReplayedLayer:
         entering = self.entering.repeat_interleave(count, 0)
         with forward_ad.dual_level():
             dual = forward_ad.make_dual(entering, tangents.flatten(0, 1))  # type: ignore[no-untyped-call]
-            leaving = self._apply(dual, self.weight, {})
+            leaving = self._apply(dual, [])
             value, tangent = forward_ad.unpack_dual(leaving)  # type: ignore[no-untyped-call]
         result = torch.zeros_like(value) if tangent is None else tangent
         return result.reshape(runs, count, *result.shape[1:])
@@ -55,30 +66,34 @@ class ReplayedLayer:
         """Return the transposed Jacobian times ``cotangents`` ``(runs, k, n, width)``."""
         runs, count = cotangents.shape[:2]
         entering = self.entering.repeat_interleave(count, 0).requires_grad_()
-        leaving = self._apply(entering, self.weight, {})
+        leaving = self._apply(entering, [])
         (result,) = _pulled(leaving, [entering], cotangents.flatten(0, 1))
         return result.reshape(runs, count, *result.shape[1:])
 
     @torch.enable_grad()
-    def pull_one(self, cotangent: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the gradient by the input, and the two factors ``(b, a)`` of that by the weights.
+    def pull_one(self, cotangent: torch.Tensor) -> tuple[torch.Tensor, list[Factors]]:
+        """Return the gradient by the input, and the two factors of that by each weight matrix.
 
         ``cotangent`` ``(runs, n, width)`` is the gradient by the output. The gradient by the
-        weights is ``b^T a``, with what entered the product ``a`` ``(runs, n, d)``.
+        weights is ``b^T a``, with what entered the product ``a`` ``(runs, rows, d)``.
         """
         entering = self.entering.detach().requires_grad_()
-        seen: dict[str, torch.Tensor] = {}
-        leaving = self._apply(entering, self.weight, seen)
-        by_input, by_product = _pulled(leaving, [entering, seen["after"]], cotangent)
-        return by_input, by_product, seen["before"].detach()
+        seen: list[Factors] = []
+        leaving = self._apply(entering, seen)
+        after = [z for z, _ in seen]
+        by_input, *by_products = _pulled(leaving, [entering, *after], cotangent)
+        runs = len(entering)
+        return by_input, [
+            (b.reshape(runs, -1, b.shape[-1]), a.detach().reshape(runs, -1, a.shape[-1]))
+            for b, (_, a) in zip(by_products, seen, strict=True)
+        ]
 
-    def _apply(
-        self, h: torch.Tensor, weight: torch.Tensor, seen: dict[str, torch.Tensor]
-    ) -> torch.Tensor:
-        def product(a: torch.Tensor) -> torch.Tensor:
-            together = a.reshape(len(weight), -1, a.shape[-1])  # all rows of a run
-            z = (together @ weight.mT).reshape(*a.shape[:-1], -1)
-            seen.update(before=a, after=z)
+    def _apply(self, h: torch.Tensor, seen: list[Factors]) -> torch.Tensor:
+        matrices = iter(self.matrices)
+
+        def product(a: torch.Tensor, *_: Any) -> torch.Tensor:
+            z = next(matrices).times(a)
+            seen.append((z, a))
             return z
 
         return next(self.path.chain.steps(h, product, self.number))
@@ -107,26 +122,25 @@ class Replay:
 
     def forward(self) -> Iterator[ReplayedLayer]:
         """Yield the layers from the first to the last."""
-        generators = self._generators()
-        return self._steps(self.path.start[self.group], generators, 1, self.path.depth)
+        fresh = self.path.drawn(self.group)
+        return self._steps(self.path.start[self.group], fresh, 1, self.path.depth)
 
     def backward(self) -> Iterator[ReplayedLayer]:
         """Yield the layers from the last to the first."""
         depth = self.path.depth
         stride = max(1, math.isqrt(depth))
-        generators = self._generators()
+        fresh = self.path.drawn(self.group)
+        generators = [*fresh.generators, *fresh.for_biases]
         marks: list[tuple[int, torch.Tensor, list[Any]]] = []
         h = self.path.start[self.group]
         for first in range(1, depth + 1, stride):
             marks.append((first, h, [g.bit_generator.state for g in generators]))
-            for step in self._steps(h, generators, first, min(depth, first + stride - 1)):
+            for step in self._steps(h, fresh, first, min(depth, first + stride - 1)):
                 h = step.leaving()
         for first, h, states in reversed(marks):
             for generator, state in zip(generators, states, strict=True):
                 generator.bit_generator.state = state
-            yield from reversed(
-                list(self._steps(h, generators, first, min(depth, first + stride - 1)))
-            )
+            yield from reversed(list(self._steps(h, fresh, first, min(depth, first + stride - 1))))
 
     def final(self) -> torch.Tensor:
         """Return the representations after the last layer, ``(runs, n, width)``."""
@@ -135,19 +149,20 @@ class Replay:
             h = step.leaving()
         return h
 
-    def _generators(self) -> list[Any]:
-        weights = self.path.stream.child("weights")
-        return [weights.numpy(run) for run in range(self.path.runs)[self.group]]
-
     def _steps(
-        self, h: torch.Tensor, generators: list[Any], first: int, last: int
+        self, h: torch.Tensor, fresh: Drawn, first: int, last: int
     ) -> Iterator[ReplayedLayer]:
         chain = self.path.chain
         for number in range(first, last + 1):
-            weight = chain.law.sample(chain.width, h.shape[-1], generators).to(h)
-            step = ReplayedLayer(self.path, number, h, weight)
+            entering, matrices = h, list[Matrix]()
+
+            def product(a: torch.Tensor, *options: Any, to: list[Matrix] = matrices) -> Any:
+                z = fresh(a, *options or (chain.width,))
+                to.append(fresh.last)
+                return z
+
             try:
-                h = step.leaving()
+                h = next(chain.steps(h, product, number))
             except ValueError as error:
                 error.add_note(f"in layer {number} of the chain")
                 raise
@@ -156,7 +171,7 @@ class Replay:
                     f"the chain is no longer finite by layer {number}: put FrobeniusNorm() among "
                     "its layers if the overall scale does not matter"
                 )
-            yield step
+            yield ReplayedLayer(self.path, number, entering, tuple(matrices))
 
 
 def _pulled(

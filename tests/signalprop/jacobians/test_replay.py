@@ -45,7 +45,7 @@ def test_forward_and_backward_mode_are_the_jacobian_and_its_transpose(name):
     eps = 1e-6
     for k in range(4):
         shifted = [
-            type(step)(step.path, 4, step.entering + sign * eps * v[:, k], step.weight).leaving()
+            type(step)(step.path, 4, step.entering + sign * eps * v[:, k], step.matrices).leaving()
             for sign in (1, -1)
         ]
         difference = (shifted[0] - shifted[1]) / (2 * eps)
