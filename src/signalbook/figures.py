@@ -15,6 +15,7 @@ import pandas as pd
 from signalbook.beside import beside
 from signalbook.errors import BookError
 from signalbook.files import read_json
+from signalbook.legible import legible
 from signalbook.narrow import is_wide, stack
 from signalbook.outputs import FIGURE
 from signalbook.project import Project
@@ -59,9 +60,11 @@ class Figure:
     ) -> None:
         self.name, self.data, self.raster = name, data, raster
         self.reduced, self.recorded = list(reduced), recorded
+        legible(figure)
         self.drawing, self.narrow = _drawn(figure, raster), ""
         if is_wide(figure):
             stack(figure)
+            legible(figure)
             self.narrow = _drawn(figure, raster)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

@@ -37,7 +37,16 @@ NOISE = 1e-12  # what is smaller is rounding in both
 #: edit of them makes no record stale.
 SHOWING = {
     f"signalbook.{name}"
-    for name in ("beside", "certificates", "figures", "narrow", "outputs", "prose", "words")
+    for name in [
+        "beside",
+        "certificates",
+        "figures",
+        "legible",
+        "narrow",
+        "outputs",
+        "prose",
+        "words",
+    ]
 }
 
 
