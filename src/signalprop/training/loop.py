@@ -107,8 +107,8 @@ class _Run:
         self.records: list[tuple[int, dict[str, torch.Tensor]]] = []
         self.diverged_at = torch.full((len(group.seeds),), -1)
         self.first = torch.zeros(0)  # outputs before training, where there is a checkpoint
-        device = next(group.model.parameters()).device
-        self.base_rates = torch.tensor(group.rates, device=device)
+        one = next(group.model.parameters())
+        self.base_rates = torch.tensor(group.rates, device=one.device, dtype=one.dtype)
         self.rates = self.base_rates.clone()
 
     def complete(

@@ -10,6 +10,7 @@ from itertools import product
 import torch
 from torch import nn
 
+from signalprop.models.stacked import Stacked
 from signalprop.random import Stream
 
 __all__ = ["Group", "Recipe", "batches", "grid"]
@@ -59,17 +60,21 @@ class Recipe:
         return step % self.record_every == 0 or step == self.steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Group:
     """Networks of one shape that are trained side by side.
 
-    ``model`` maps ``(models, n, ...)`` to logits ``(models, n, classes)`` and has parameters
-    ``(models, ...)``, as `MLP` with seeds and `Stacked` have. Network k sees the batches of
-    ``seeds[k]`` and learns at ``rates[k]``.
+    ``model`` is a list of modules of any kind, one network each and all of one structure (they are
+    copied, see `models.Stacked`), or one module that maps ``(models, n, ...)`` to logits
+    ``(models, n, classes)`` and has parameters ``(models, ...)``, as `MLP` with seeds has. Network
+    k sees the batches of ``seeds[k]`` and learns at ``rates[k]``.
 
     >>> from signalprop.models import MLP
     >>> Group("toy", MLP(4, 8, 1, 2, seeds=[0, 1]), seeds=[0, 1], rates=[0.1, 0.1])
     Group(name='toy', seeds=[0, 1], rates=[0.1, 0.1])
+    >>> nets = [nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)) for _ in "ab"]
+    >>> Group("own", nets, seeds=[0, 1], rates=[0.1, 0.1]).model.models
+    2
     """
 
     name: str
@@ -77,7 +82,20 @@ class Group:
     seeds: Sequence[int]
     rates: Sequence[float]
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: nn.Module | Sequence[nn.Module],
+        seeds: Sequence[int],
+        rates: Sequence[float],
+    ) -> None:
+        network = model if isinstance(model, nn.Module) else Stacked(model)
+        values = {"name": name, "model": network, "seeds": seeds, "rates": rates}
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        self._check()
+
+    def _check(self) -> None:
         models = len(self.seeds)
         if not models or len(self.rates) != models:
             raise ValueError(
@@ -96,13 +114,14 @@ class Group:
 
 def grid(
     name: str,
-    build: Callable[[list[int]], nn.Module],
+    build: Callable[[list[int]], nn.Module | Sequence[nn.Module]],
     seeds: Sequence[int],
     rates: Sequence[float],
 ) -> Group:
     """Return a group with a network for every pair of seed and rate.
 
-    ``build`` makes the model for a list of seeds, in which each seed comes up once for each rate.
+    ``build`` makes the model (or a list of modules) for a list of seeds, in which each seed comes
+    up once for each rate.
 
     >>> from signalprop.models import MLP
     >>> group = grid("shallow", lambda seeds: MLP(4, 8, 1, 2, seeds=seeds), [0, 1], [0.1, 0.01])

@@ -66,6 +66,7 @@ def descending(model: nn.Module, rates: torch.Tensor, clip: float | None = None)
             lambda p: descend(p, rates, clip)
         )
         for parameter in model.parameters()
+        if parameter.requires_grad
     ]
     try:
         yield
@@ -95,7 +96,7 @@ def clipped_share(model: nn.Module, x: torch.Tensor, y: torch.Tensor, ratio: flo
     >>> clipped_share(net, x, y, ratio=1e-9), clipped_share(net, x, y, ratio=1e9)
     (tensor([1.]), tensor([0.]))
     """
-    parameters = list(model.parameters())
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     with torch.enable_grad():
         gradients = torch.autograd.grad(cross_entropy(model(x), y).sum(), parameters)
     with torch.no_grad():

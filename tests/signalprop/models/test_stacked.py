@@ -57,11 +57,71 @@ def test_the_mode_reaches_the_modules():
     assert torch.equal(net.eval()(ones), ones)
 
 
-def test_what_cannot_be_kept_apart_is_refused():
+def test_bad_lists_are_refused():
     with pytest.raises(ValueError, match="at least one module, got none"):
         Stacked([])
-    with pytest.raises(ValueError, match="must have no buffers, got running_mean, running_var"):
-        Stacked([nn.BatchNorm1d(3)])
+    for other in (nn.Linear(4, 2), nn.Linear(3, 2, bias=False), nn.Bilinear(3, 3, 2)):
+        with pytest.raises(ValueError, match="modules must have one structure"):
+            Stacked([nn.Linear(3, 2), other])
+    with pytest.raises(ValueError, match="modules must have one structure"):
+        Stacked([nn.Dropout(0.1), nn.Dropout(0.2)])
+    with pytest.raises(ValueError, match="how must be one of auto, together, in turn"):
+        Stacked([nn.Linear(3, 2)], how="fast")
+    with pytest.raises(ValueError, match=r"x must be \(1, n, ...\)"):
+        Stacked([nn.Linear(3, 2)])(torch.ones(4, 3))
+
+
+class Deciding(nn.Module):
+    """What it does depends on the numbers that come in."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.linear = nn.BatchNorm1d(3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        h = self.linear(self.norm(x))
+        return h if bool((x > 0).any()) else -h
+
+
+MAKERS = {
+    "batch norm": (lambda: nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU()), True),
+    "convolution": (lambda: nn.Sequential(nn.Unflatten(1, (1, 3)), nn.Conv1d(1, 2, 2)), False),
+    "deciding": (Deciding, False),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("how", ["auto", "in turn"])
+def test_any_module_is_as_alone_with_its_running_averages(name, how):
+    make, together = MAKERS[name]
+    nets = [make().double() for _ in range(3)]
+    stacked = Stacked(nets, how)
+    for step in range(3):
+        x = (step + 1) * X.double()
+        alone = torch.stack([net(xk) for net, xk in zip(nets, x, strict=True)])
+        torch.testing.assert_close(stacked(x), alone)
+    assert stacked._together == (together and how == "auto")
+    stacked.eval()
+    for k, (net, copied) in enumerate(zip(nets, stacked.each(), strict=True)):
+        for key, value in net.state_dict().items():
+            torch.testing.assert_close(copied.state_dict()[key], value)
+        torch.testing.assert_close(stacked(X.double())[k], net.eval()(X[k].double()))
+
+
+def test_together_or_not_at_all_if_so_asked():
+    with pytest.raises(RuntimeError, match="vmap"):
+        Stacked([Deciding()], how="together")(X[:1])
+
+
+def test_an_error_of_the_module_is_its_own():
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        Stacked([nn.Linear(7, 2)])(X[:1])
+
+
+def test_frozen_parameters_stay_frozen():
+    net = nn.Linear(3, 2)
+    net.weight.requires_grad_(False)
+    assert not Stacked([net]).weight.requires_grad
 
 
 def test_it_says_what_it_holds():

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from signalprop import Stream
+from signalprop.layers import LayerNorm
 from signalprop.models import MLP, Stacked, conv_net
 from signalprop.training import (
     Diverged,
@@ -16,7 +18,16 @@ from signalprop.training import (
     print_progress,
     train,
 )
-from tests.signalprop.training.runs import RECIPE, X, Y, build, same, vanilla
+from tests.signalprop.training.runs import (
+    RECIPE,
+    Killed,
+    X,
+    Y,
+    build,
+    kill_after,
+    same,
+    vanilla,
+)
 
 
 def test_side_by_side_is_as_alone():
@@ -169,3 +180,86 @@ def test_progress_line(capsys):
     lines = capsys.readouterr().err.split("\r")[1:]
     assert len(lines) == 100
     assert lines[-1] == "net: 300/300 steps\n"
+
+
+class Attending(nn.Module):
+    """A module as any user has it: images as sequences, attention, layer norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.norm = nn.Linear(1, 4), nn.LayerNorm(4)
+        self.attention, self.head = nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(4, 2)
+
+    def forward(self, x):
+        h = self.norm(self.embed(x[..., None]))
+        return self.head((h + self.attention(h, h, h, need_weights=False)[0]).mean(1))
+
+
+class Deciding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.head = nn.Linear(5, 4), LayerNorm(), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.norm(self.first(x)))  # eps = 0: looks at the lengths
+
+
+ANY = {
+    "batch norm": lambda: nn.Sequential(
+        nn.Linear(5, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2)
+    ),
+    "convolution": lambda: nn.Sequential(
+        nn.Unflatten(1, (1, 5)), nn.Conv1d(1, 3, 2), nn.Tanh(), nn.Flatten(), nn.Linear(12, 2)
+    ),
+    "attention": Attending,
+    "deciding": Deciding,
+}
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_any_module_learns_as_it_does_alone(name):
+    x, rates, seeds = X.double(), [0.2, 0.1, 0.05], [3, 4, 3]
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        nets = [ANY[name]().double() for _ in seeds]
+    group = Group(name, nets, seeds, rates)
+    history = train([group], x, Y, RECIPE, seed=Stream(1))[name]
+    for k, net in enumerate(nets):
+        optimizer = torch.optim.SGD(net.parameters(), rates[k])
+        order = batches(Stream(1), [seeds[k]], len(x), RECIPE.batch)
+        for step in range(RECIPE.steps):
+            optimizer.param_groups[0]["lr"] = rates[k] * RECIPE.rate_factor(step)
+            rows = next(order)[0]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x[rows]), Y[rows]).backward()
+            optimizer.step()
+        trained = group.model.each()[k].state_dict()
+        for key, value in net.state_dict().items():
+            torch.testing.assert_close(trained[key], value, rtol=1e-10, atol=1e-10)
+        net.eval()
+        losses = [
+            float(nn.functional.cross_entropy(net(x[i : i + 16]), Y[i : i + 16]).detach())
+            for i in (0, 16, 32)
+        ]
+        assert history.final("loss")[k] == pytest.approx(np.mean(losses), abs=1e-10)
+
+
+def test_modules_with_running_averages_resume_with_the_same_numbers(tmp_path):
+    def group():
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            return Group("own", [ANY["batch norm"]() for _ in "ab"], [0, 1], [0.1, 0.1])
+
+    whole = train([group()], X, Y, RECIPE)
+    with pytest.raises(Killed):
+        train([group()], X, Y, RECIPE, folder=tmp_path, progress=kill_after(15))
+    same(whole, train([group()], X, Y, RECIPE, folder=tmp_path))
+
+
+def test_what_is_frozen_stays():
+    net = nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 2))
+    net[0].requires_grad_(False)
+    group = Group("frozen", [net], [0], [0.1])
+    train([group], X, Y, RECIPE)
+    torch.testing.assert_close(group.model.each()[0][0].weight, net[0].weight, rtol=0, atol=0)
+    assert not torch.equal(group.model.each()[0][1].weight, net[1].weight)
