@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from signalbook import cards
-from signalbook.inventory import DOCUMENTS, PARTS, Row, rows
+from signalbook.inventory import DOCUMENTS, PARTS, Row, corrected_by, rows
 from signalbook.layered import Layout, laid_out
 from signalbook.verdicts import VERDICTS
 from signalbook.words import slug
@@ -63,6 +63,7 @@ class Node:
     def said(self) -> str:
         """What it is, in words, for those who do not see it."""
         error = ", an error in its proof" if self.slip else ""
+        error += ", corrected by a later text" if self.row.corrected else ""
         return (
             f"{self.row.id}, {self.row.kind}, {plain(self.row.title)}: {self.verdict}{error}; "
             f"used by {self.users}"
@@ -71,7 +72,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """A need, drawn from what is needed to what needs it; ``kind`` is "statement" or "proof"."""
+    """A need, drawn from what is needed to what needs it; ``kind`` is "statement" or "proof".
+
+    A "correction" goes from the earlier statement to the later one that corrects it.
+    """
 
     need: str
     user: str
@@ -128,9 +132,9 @@ def plain(text: str) -> str:
 
 def _part(part: str, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     own = [row for row in rows().values() if row.part == part]
-    guests = {n for row in own for n in _needs(row)} - {row.id for row in own}
+    needs = {row.id: (*_needs(row), *corrected_by(row.id)) for row in own}
+    guests = {n for its in needs.values() for n in its} - {row.id for row in own}
     names = [*(name for name in rows() if name in guests), *(row.id for row in own)]
-    needs = {row.id: _needs(row) for row in own}
     linked = {*needs, *guests} - _alone(needs, names)
     drawn = laid_out(
         [name for name in names if name in linked], needs, column=COLUMN, row=ROW, line=LINE
@@ -216,12 +220,18 @@ def _lines(drawn: Layout, known: Mapping[str, Row]) -> list[Line]:
         Line(
             need,
             user,
-            "statement" if need in known[user].statement_needs else "proof",
+            _kind(known[need], known[user]),
             _path(route),
         )
         for (need, user), route in drawn.routes.items()
     ]
     return sorted(found, key=lambda line: line.kind)
+
+
+def _kind(need: Row, user: Row) -> str:
+    if any(later.by == user.id for later in need.corrected):
+        return "correction"
+    return "statement" if need.id in user.statement_needs else "proof"
 
 
 def _path(route: Sequence[tuple[float, float]]) -> str:

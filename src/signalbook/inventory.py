@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["DOCUMENTS", "KINDS", "PARTS", "Row", "resting_on", "rows"]
+__all__ = ["DOCUMENTS", "KINDS", "PARTS", "Correction", "Row", "corrected_by", "resting_on", "rows"]
 
 DOCUMENTS = {
     "RANK": "Daneshmand, Kohler, Bach, Hofmann, Lucchi: batch norm avoids rank collapse",
@@ -36,11 +36,25 @@ PARTS = (
 
 
 @dataclass(frozen=True)
+class Correction:
+    """A later text that corrects a statement, or replaces it.
+
+    ``where`` it does so, and what it ``says``;
+    ``by`` is the ID of the later statement; "" where it is a later version of the same one.
+    """
+
+    where: str
+    says: str
+    by: str = ""
+
+
+@dataclass(frozen=True)
 class Row:
     """One numbered (or named) statement, figure or table of a document.
 
     ``says`` restates what is printed, with the document's formulas; ``where`` is its place there.
     The needs are IDs: notions and results that the statement uses, and those that its proof uses.
+    What later texts correct is told only where they say so themselves, or print it otherwise.
     """
 
     id: str
@@ -51,6 +65,7 @@ class Row:
     says: str
     statement_needs: tuple[str, ...] = ()
     proof_needs: tuple[str, ...] = ()
+    corrected: tuple[Correction, ...] = ()
 
     @property
     def document(self) -> str:
@@ -70,8 +85,18 @@ def rows() -> dict[str, Row]:
         file = files("signalbook").joinpath("statements", f"{part}.toml")
         for name, entry in tomllib.loads(file.read_text("utf-8")).items():
             entry |= {n: tuple(entry[n]) for n in ("statement_needs", "proof_needs")}
+            entry["corrected"] = tuple(Correction(**c) for c in entry.get("corrected", ()))
             found[name] = Row(name, part, **entry)
     return found
+
+
+def corrected_by(name: str) -> tuple[str, ...]:
+    """The IDs of earlier statements that ``name`` corrects or replaces.
+
+    >>> corrected_by("DEC-F2")
+    ('RANK-F5',)
+    """
+    return tuple(row.id for row in rows().values() if any(c.by == name for c in row.corrected))
 
 
 @cache

@@ -37,7 +37,9 @@ def test_every_statement_is_a_link_with_an_address(text):
 def test_every_need_is_a_line(text):
     drawn = set(re.findall(r'data-need="([^"]+)" data-user="([^"]+)"', text))
     wanted = {(n, r.id) for r in rows().values() for n in (*r.statement_needs, *r.proof_needs)}
-    assert drawn == wanted
+    corrections = {(row.id, c.by) for row in rows().values() for c in row.corrected if c.by}
+    assert len(corrections) >= 2
+    assert drawn == wanted | corrections
 
 
 def test_a_line_says_whether_the_statement_or_its_proof_needs_it(text):
@@ -49,6 +51,7 @@ def test_a_line_says_whether_the_statement_or_its_proof_needs_it(text):
     }
     assert kinds["ORTH-A1", "ORTH-T1"] == "statement"
     assert kinds["ORTH-L4", "ORTH-T1"] == "proof"
+    assert kinds["RANK-F5", "DEC-F2"] == "correction"
 
 
 def test_a_node_shows_its_verdict_its_border_and_a_slip_in_its_proof(text):
@@ -79,6 +82,15 @@ def test_the_same_stands_in_a_list(text):
     assert "statement needs ORTH-X1, ORTH-X2, ORTH-A1" in line
     assert "proof needs ORTH-L4, ORTH-T5" in line
     assert f"used by {len(used_by()['ORTH-T1'])}: " in line
+
+
+def test_the_list_says_what_later_texts_correct_and_where(text):
+    earlier, version = (
+        re.findall(rf'<li><a class="sb-id" href="ledger.html#{row}">.*?</li>', text)[0]
+        for row in ("rank-f5", "orth-t5")
+    )
+    assert "corrected by DEC-F2 (DEC, Our Contribution" in earlier
+    assert "corrected later (thesis, Eq. (A.9))" in version
 
 
 def test_what_is_read_aloud_has_no_marks_of_formulas(text):

@@ -51,7 +51,7 @@ def test_every_document_is_covered():
 @each_file
 def test_entries_have_the_six_keys_and_a_known_kind(path):
     for name, entry in entries(path).items():
-        assert set(entry) == KEYS, name
+        assert set(entry) - {"corrected"} == KEYS, name
         assert entry["kind"] in KINDS, name
         assert all(entry[key].strip() for key in ("title", "where", "says")), name
 
@@ -72,6 +72,16 @@ def test_needs_name_other_known_statements_once(path):
         for key in NEEDS:
             assert len(set(entry[key])) == len(entry[key]), (name, key)
             assert set(entry[key]) <= set(rows()) - {name}, (name, key)
+
+
+@each_file
+def test_corrections_are_sound_and_by_known_later_statements(path):
+    for name, entry in entries(path).items():
+        for found in entry.get("corrected", ()):
+            assert set(found) - {"by"} == {"where", "says"}, name
+            assert found.get("by", "") in {"", *rows()} - {name}, name
+            assert typesets(found["where"]), name
+            assert typesets(found["says"]), name
 
 
 def test_no_statement_rests_on_itself():
