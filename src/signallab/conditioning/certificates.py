@@ -6,30 +6,54 @@ from fractions import Fraction
 
 from flint import arb
 
-from signalprop.activations import relu
+from signalprop.activations import relu, sigmoid, tanh
 from signalprop.certify import (
     Counterexample,
     Proof,
     ball,
+    derivative,
     differs,
     exceeds,
+    function,
+    hermite_coefficient,
     kernel,
+    mean_square,
     prove_positive,
     reaches,
 )
 
 __all__ = [
-    "index_of_the_slope",
-    "mean_of_the_normalized",
-    "norm_of_one_sample",
+    "a_rare_label",
+    "a_slow_descent",
+    "a_slow_descent_of_all_layers",
     "bends_of_norm_relu",
+    "chance_of_a_miss",
+    "denominators_from_one",
+    "factors_of_the_chain",
+    "first_coefficient_of_tanh",
+    "first_step_of_case_two",
+    "index_of_the_slope",
+    "mean_cosine_of_even_signs",
+    "mean_of_the_normalized",
+    "mean_size_of_cosines",
+    "no_sign_suffices",
+    "norm_of_one_sample",
     "norm_relu",
     "norm_transfer_in_print",
     "odd_coefficient_of_relu",
     "outputs_of_the_normalized",
     "rate_below_one_in_print",
+    "rate_of_one",
     "rises_of_norm_relu",
+    "risk_without_a_signal",
     "series_of_relu",
+    "sigmoid_at_zero",
+    "smallest_eigenvalue",
+    "square_of_a_constant_query",
+    "steps_of_all_layers",
+    "steps_of_single_inputs",
+    "sum_of_biases",
+    "the_half",
 ]
 
 THRESHOLD = Fraction("-1.5975")  # of NormReLU
@@ -150,6 +174,335 @@ def odd_coefficient_of_relu() -> Counterexample:
     """
     third = (Fraction(3) - 3 * Fraction(1)) / 2
     return reaches(0, third**2, at="ReLU, the square of its third coefficient")
+
+
+def first_step_of_case_two(
+    delta: Fraction = Fraction(1, 100), mu: Fraction = Fraction(1, 20)
+) -> Counterexample:
+    """COND, proof of Theorem 27: ``(1 - mu/2)^(L/2 - L_0) = 2 B(L/2, delta)``, at ``L = 2 L_0``.
+
+    There ``B(L_0, delta) = 1 - delta (1 + mu/2)^L_0``.
+
+    >>> float(first_step_of_case_two().right).__round__(4)
+    0.9858
+    """
+    near = 1 - delta * (1 + mu / 2) ** _l_0(delta, mu)
+    return differs(1, 2 * near, at=f"δ = {delta}, μ = {mu}, L = 2 L₀")
+
+
+def the_half(delta: Fraction = Fraction(3, 10), mu: Fraction = Fraction(1, 1000)) -> Counterexample:
+    """COND, proof of Corollary 28: ``(1 - mu/2)^L_0(delta)`` is at most one half.
+
+    >>> float(the_half().left).__round__(4)
+    0.5998
+    """
+    return exceeds((1 - mu / 2) ** _l_0(delta, mu), HALF, at=f"δ = {delta}, μ = {mu}")
+
+
+def rate_of_one() -> Counterexample:
+    """COND Lemma 35: the rate ``max(1 - mu (1 - p)/2, s'(p))`` is below 1; the sigmoid has p = 1.
+
+    1 is a fixed point, and the only one if the slope there, ``E s'^2 / E s^2``, is below 1.
+
+    >>> rate_of_one().left
+    1
+    """
+    slope = mean_square(derivative(sigmoid)) / mean_square(function(sigmoid))
+    given = {"ŝ′(1) < 1": bool(slope < 1)}
+    return reaches(1, 1, at="the sigmoid, with fixed point 1; the rate on the left", given=given)
+
+
+def a_slow_descent(
+    n: int = 1000, steps: int = 1000, rate: Fraction = Fraction(1, 10)
+) -> Counterexample:
+    """COND Theorem 44: ``L(v_t) <= e^(-rate t) L(v_0)`` with ``eta = 1 / lambda_max(K)``.
+
+    A step multiplies residuals by ``I - (2 eta / n) K``, no eigenvalue of which is below
+    ``1 - 2/n``.
+
+    >>> a_slow_descent().left > 0.01
+    True
+    """
+    at = f"any kernel of {n} inputs, step {steps}, rate {rate}; the share of the loss, at least"
+    return exceeds(ball((1 - Fraction(2, n)) ** (2 * steps)), (-ball(rate * steps)).exp(), at=at)
+
+
+def a_slow_descent_of_all_layers(
+    n: int = 1000, steps: int = 1000, rate: Fraction = Fraction(1, 10), condition: int = 2
+) -> Counterexample:
+    """COND Theorem 47 at infinite width: the same with ``eta = 2 / (lambda_min + lambda_max)``.
+
+    Then ``eta lambda_max <= 2``, and no eigenvalue of a step is below ``1 - 4/n``. The theorem has
+    ``e^(-rate t / kappa)``.
+
+    >>> a_slow_descent_of_all_layers().left > 1e-4
+    True
+    """
+    at = (
+        f"any kernel of {n} inputs with condition number at most {condition}, infinite width, step "
+        f"{steps}, rate {rate}; the share of the loss, at least"
+    )
+    left = ball((1 - Fraction(4, n)) ** (2 * steps))
+    return exceeds(left, (-ball(rate * steps / condition)).exp(), at=at)
+
+
+def steps_of_all_layers(
+    n: int = 1000, target: Fraction = Fraction(1, 10), constant: int = 10
+) -> Counterexample:
+    """COND Corollary 48 at infinite width: ``constant log(1/eps)`` steps are enough.
+
+    The loss falls at most by ``(1 - 4/n)^2`` in a step, as in Theorem 47.
+
+    >>> steps_of_all_layers().left > 280
+    True
+    """
+    left = ball(target).log() / (2 * ball(1 - Fraction(4, n)).log())
+    at = f"{n} inputs, infinite width, {target} of the loss, constant {constant}; steps, at least"
+    return exceeds(left, -constant * ball(target).log(), at=at)
+
+
+def steps_of_single_inputs(
+    n: int = 1000, target: Fraction = HALF, constant: int = 10
+) -> Counterexample:
+    """COND Theorems 13 and 45: ``constant log(1/eps)`` stochastic steps are enough.
+
+    Features of orthogonal inputs are orthonormal at infinite width if the activation is odd. A step
+    changes one residual, so that the expected loss keeps a share of at least ``1 - 1/n``.
+
+    >>> steps_of_single_inputs().left > 690
+    True
+    """
+    left = ball(target).log() / ball(1 - Fraction(1, n)).log()
+    at = f"{n} orthonormal features, {target} of the loss, constant {constant}; steps, at least"
+    return exceeds(left, -constant * ball(target).log(), at=at)
+
+
+def smallest_eigenvalue(n: int = 20, constant: Fraction = Fraction(1, 10)) -> Counterexample:
+    """COND, proof of Theorem 45: ``lambda_min >= constant n``; the mean eigenvalue is 1.
+
+    >>> smallest_eigenvalue().left
+    Fraction(2, 1)
+    """
+    at = f"any kernel of {n} inputs with 1 on its diagonal, constant {constant}"
+    return exceeds(constant * n, Fraction(n, n), at=at)
+
+
+def factors_of_the_chain(n: int = 2) -> Counterexample:
+    """COND, proof of Theorem 51, second to third line, at ``w = 0`` with ``eta = 1/(2 beta)``.
+
+    ``|w*|^2 - eta (w - w*) grad + eta^2 E |grad_i|^2`` against ``|w*|^2 - eta L + eta^2 E r_i^2
+    |a_i|^2``; the inputs are unit vectors of n dimensions, and all labels 1.
+
+    >>> factors_of_the_chain().left, factors_of_the_chain().right
+    (Fraction(2, 1), Fraction(7, 4))
+    """
+    labels, eta = [Fraction(1)] * n, HALF  # beta = 1
+    best = sum((y**2 for y in labels), Fraction(0))  # w* has the labels as entries, and all residuals are these
+    loss = weighted = best / n
+    inner, square = 2 * loss, 4 * weighted
+    left = best - eta * inner + eta**2 * square
+    right = best - eta * loss + eta**2 * weighted
+    return exceeds(left, right, at=f"the {n} unit vectors with label 1, w = 0, η = ½")
+
+
+def a_rare_label(share: Fraction = Fraction(1, 10)) -> Counterexample:
+    """COND, proof of Theorem 16: ``(y - v*)^2 <= 1 + v*^2``, constant features, a rare label -1.
+
+    >>> a_rare_label().left
+    Fraction(81, 25)
+    """
+    best = 1 - 2 * share
+    at = f"one constant feature, the label −1 with a share of {share}, a sample of it"
+    return exceeds((-1 - best) ** 2, 1 + best**2, at=at, given={"v* > 0": best > 0})
+
+
+def risk_without_a_signal(points: int = 10) -> Counterexample:
+    """COND Theorem 16: the excess risk is at most ``C log(n/gamma)/n |v*|^2``; here v* = 0.
+
+    Labels are fair signs, independent of inputs that are uniform on finitely many directions. The
+    interpolant of one sample is a sign at that sample, which is met with this probability.
+
+    >>> risk_without_a_signal().left
+    Fraction(1, 10)
+    """
+    at = f"n = 1, fair signs, inputs uniform on {points} directions; the excess risk, at least"
+    return exceeds(Fraction(1, points), 0, at=at)
+
+
+def first_coefficient_of_tanh() -> Counterexample:
+    """COND, proof of Theorem 42: ``a_1 <= 1 - mu + mu/4``, for tanh at ``gamma = 1``.
+
+    With ``mu = 1 - a_1^2``, of tanh divided by the root of its mean square.
+
+    >>> first_coefficient_of_tanh().exact
+    False
+    """
+    f = function(tanh)
+    first = hermite_coefficient(f, 1) / mean_square(f).sqrt()
+    return exceeds(first, 1 - 3 * (1 - first**2) / 4, at="tanh, γ = 1")
+
+
+def sigmoid_at_zero() -> Counterexample:
+    """COND, Discussion: the sigmoid, divided by its root mean square, is 0 at 0.
+
+    >>> sigmoid_at_zero().exact
+    False
+    """
+    f = function(sigmoid)
+    return differs(f(0.0) / mean_square(f).sqrt(), 0, at="the sigmoid at 0")
+
+
+def mean_cosine_of_even_signs(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> Counterexample:
+    """COND Theorem 52: ``|E rho_h| <= e^(-rate h) + L e^(-rate L)`` for h = L, with ``c_1 = 1``.
+
+    The activation is 1 where ``|x| > t`` and -1 elsewhere, with even chances, inputs of cosine 1/2.
+    A mean cosine is at least ``a_2^2 / m``: all coefficients of the dual are of even order, none is
+    negative, and a mean of m signs has a mean square of at least 1/m.
+
+    >>> mean_cosine_of_even_signs().left < 0.001
+    True
+    """
+    width = 4 * depth + 1
+    right = (1 + depth) * (-ball(rate * depth)).exp()
+    at = f"the even sign, {depth} layers of width {width}, rate {rate}; the mean cosine, at least"
+    return exceeds(_second_of_even_sign() / width, right, at=at, given=_wide(width, depth, HALF))
+
+
+def mean_size_of_cosines(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> Counterexample:
+    """COND, proof of Theorem 15: ``E |rho| <= e^(-rate L) + L e^(-rate L)``, for the sign.
+
+    A mean of an odd number of signs is never 0.
+
+    >>> mean_size_of_cosines().left
+    Fraction(1, 401)
+    """
+    width = 4 * depth + 1
+    right = (1 + depth) * (-ball(rate * depth)).exp()
+    at = f"the sign, {depth} layers of width {width}, rate {rate}; the mean size, at least"
+    given = _wide(width, depth, HALF) | {"the width is odd": width % 2 == 1}
+    return exceeds(Fraction(1, width), right, at=at, given=given)
+
+
+def square_of_a_constant_query(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> Counterexample:
+    """COND Eq. 24: ``E_W (E_x g f)^2 <= L e^(-rate L)`` for ``g = 1`` and the even sign.
+
+    Two inputs of the cube of dimension ``d = L + 1`` are equal with the chance ``2^(1 - d)``; else
+    the mean product of signs is at least ``(2/pi) a_2^2 / m``, as no odd moment is negative.
+
+    >>> square_of_a_constant_query().left > square_of_a_constant_query().right
+    True
+    """
+    d = depth + 1
+    width = depth * d**2 // 4 + 1
+    left = 2 / arb.pi() * _second_of_even_sign() / width * (1 - arb(2) ** (1 - d))
+    at = f"the even sign, {depth} layers of width {width}, dimension {d}, rate {rate}; at least"
+    given = _wide(width, depth, Fraction(2, d))
+    return exceeds(left, depth * (-ball(rate * depth)).exp(), at=at, given=given)
+
+
+def no_sign_suffices(n: int = 3) -> Counterexample:
+    """COND, proof of Theorem 56: ``|T|`` reaches ``sqrt(delta) / 9n`` for a sign of c.
+
+    Inputs ``(1, 0), (3/5, 4/5), (-3/5, 4/5)``, so that ``delta = 2/5``; ``w = (u, 1)`` with ``u =
+    c`` or ``-c``, ``c = sqrt(delta) / 9n``. With coefficients ``(1, b, b')`` over their norm, ``(b
+    - b') 3/5 = -1/2`` and ``(b + b') 4/5 = -c/4``, T is ``max(u, 0) - u/2 - c/4`` over the norm.
+
+    >>> no_sign_suffices().left > 3 * no_sign_suffices().right
+    True
+    """
+    x, delta = [(Fraction(s * 3, 5), Fraction(4, 5)) for s in (1, -1)], Fraction(2, 5)
+    root = ball(delta).sqrt()
+    c = root / (9 * n)
+    even, odd = -c / 4 / ball(x[0][1]), ball(-HALF / x[0][0])
+    alpha = [arb(1), (even + odd) / 2, (even - odd) / 2]
+    norm = sum((a**2 for a in alpha), arb(0)).sqrt()
+    found = []
+    for u in (c, -c):
+        inner = [u, *(ball(a) * u + ball(b) for a, b in x)]
+        total = sum((a * z.max(arb(0)) for a, z in zip(alpha, inner, strict=True)), arb(0))
+        found.append(abs(total) / norm)
+    products = [x[0][0], x[0][0] * x[1][0] + x[0][1] * x[1][1]]
+    given = {
+        "the cosines are at most 1 − δ": max(map(abs, products)) <= 1 - delta,
+        "the first coefficient is the largest": bool(n >= norm**2),
+        "w is in G": bool(min(ball(b) for _, b in x) > root / (4 * n)),
+    }
+    at = "three inputs of the plane, two at cosines ±3/5 to the first, both signs"
+    return exceeds(c, found[0].max(found[1]), at=at, given=given)
+
+
+def chance_of_a_miss(n: int = 2, delta: Fraction = Fraction(1, 1000)) -> Counterexample:
+    """COND, proof of Lemma 57: ``P(|w x_i| <= sqrt(delta) / 4n)`` is at most ``1/8n``.
+
+    At ``w x_1 = 0``, for inputs of cosine ``1 - delta``.
+
+    >>> chance_of_a_miss().right
+    Fraction(1, 16)
+    """
+    least = ball(delta).sqrt() / (4 * n)
+    left = (least / (2 * ball(1 - (1 - delta) ** 2)).sqrt()).erf()
+    return exceeds(left, Fraction(1, 8 * n), at=f"n = {n}, δ = {delta}")
+
+
+def sum_of_biases(layers: int = 200) -> Counterexample:
+    """COND, Appendix I.1: ``sum_l bias(gamma_l) = bias(1/2) / alpha``, from 1/2.
+
+    ``1 - gamma_l = (1 - alpha)^l / 2``. The bias is below its chord, ``2 bias(1/2) (1 - gamma)``,
+    which bounds what is left out.
+
+    >>> sum_of_biases(50).left < sum_of_biases(50).right
+    True
+    """
+    _, square = norm_relu(HALF)
+    alpha = 2 * square - 1
+
+    def bias(gamma: arb) -> arb:
+        mean, square = (m[0] for m in (_mean(gamma), _norm_transfer(gamma)))
+        return mean**2 / square
+
+    start = bias(arb(1) / 2)
+    path = [1 - (1 - alpha) ** k / 2 for k in range(layers)]
+    beyond = start * (1 - alpha) ** layers / alpha
+    left = sum(map(bias, path), arb(0)) + arb(0).union(beyond)
+    return differs(left, start / alpha, at="from ½")
+
+
+def denominators_from_one(rho: Fraction = Fraction(1, 1000)) -> Counterexample:
+    """COND Eq. 29: ``sum_(j>=1) a_j^2 rho^j / sum_(j>=1) a_j^2 <= rho (1 - mu (1 - rho))``.
+
+    For NormReLU at variance 1/2, with ``mu = 1 - a_1^2 / sum_(j>=0) a_j^2``. The first term of the
+    left side is enough.
+
+    >>> denominators_from_one().left > denominators_from_one().right
+    True
+    """
+    mean, square = norm_relu(HALF)
+    # a_1 = E X g(sqrt(gamma) X) = sqrt(gamma) E g'
+    first, second = _hinge(Fraction(1))
+    above = (ball(THRESHOLD) / (2 * ball(HALF)).sqrt()).erfc() / 2
+    squared = ball(HALF) * above**2 / (second - first**2)
+    left = squared * ball(rho) / (square - mean**2)
+    share = squared / square
+    right = ball(rho) * (share + (1 - share) * ball(rho))
+    return exceeds(left, right, at=f"γ = ½, ρ = {rho}; the first term of the left side")
+
+
+def _l_0(delta: Fraction, mu: Fraction) -> int:
+    """COND's ``L_0``: the layers that bring delta to 1/2 if each multiplies it by ``1 + mu/2``."""
+    layers = 0
+    while delta < HALF:
+        delta, layers = delta * (1 + mu / 2), layers + 1
+    return layers
+
+
+def _second_of_even_sign() -> arb:
+    """``a_2^2`` of the sign of ``|x| - t`` with even chances: ``8 (t density(t))^2``."""
+    t = arb(2).sqrt() * (arb(1) / 2).erfinv()
+    return 8 * t**2 * (-(t**2)).exp() / (2 * arb.pi())
+
+
+def _wide(width: int, depth: int, delta: Fraction) -> dict[str, bool]:
+    return {"m > L/δ²": width > depth / delta**2}
 
 
 def bends_of_norm_relu() -> list[Proof]:

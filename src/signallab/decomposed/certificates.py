@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import sympy
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 
 from signalprop.certify import (
     Counterexample,
@@ -27,8 +27,10 @@ from signalprop.certify import (
 __all__ = [
     "a_child_loses_two_clusters",
     "a_gap_changes",
+    "a_kind_is_missing",
     "a_negative_bound",
     "a_point_at_the_mean",
+    "an_open_cluster",
     "branch",
     "classes_of_odd_polygons",
     "entries_turn_zero",
@@ -40,10 +42,15 @@ __all__ = [
     "mean_norm_of_the_odd_point",
     "mean_of_the_invariant",
     "no_invariant_is_that_far",
+    "no_odd_point",
     "no_uneven_split",
+    "not_linear_in_the_rows",
     "repeated_columns",
+    "the_cluster_widens",
     "the_mean_grows",
     "the_sign_stays",
+    "three_clusters_vanish",
+    "waits_depend",
 ]
 
 Row = list[Fraction]
@@ -283,6 +290,150 @@ def equality_of_distances() -> Counterexample:
     given = {"x₁ ≠ x₂": a != b, "on one side of the mean": a * b > 0}
     after = a**2 + b**2 - 2 * abs(a) * abs(b)
     return reaches(after, (a - b) ** 2, at=f"{values}, the first two points", given=given)
+
+
+def not_linear_in_the_rows(rows: int = 8) -> Counterexample:
+    """DEC, after Theorem 3: that the theorem gives an image dimension linear in the rows.
+
+    n points of the plane have a class of volume ``1/(2n)`` at most, so that its bound for n is at
+    least ``2 n^2`` rows. For four times the rows it promises twice the dimension.
+
+    >>> not_linear_in_the_rows().left, not_linear_in_the_rows().right
+    (4, 8)
+    """
+
+    def promised(count: int) -> int:
+        return math.isqrt(count // 2)
+
+    at = f"the dimension for {4 * rows} rows, and four times that for {rows}"
+    return differs(promised(4 * rows), 4 * promised(rows), at=at)
+
+
+def waits_depend(turn: Fraction = Fraction(1, 10)) -> Counterexample:
+    """DEC (28): the waits are independent; two points at an angle of ``turn`` half turns.
+
+    ``y_1`` is geometric with 1/2, and ``y_2 = 0`` given ``y_1 = k`` if one of k - 1 rows that miss
+    the first point sees the second: ``1 - (1 - turn)^(k - 1)``, whose mean is ``turn/(1 + turn)``.
+
+    >>> waits_depend().left, waits_depend().right
+    (Fraction(0, 1), Fraction(1, 11))
+    """
+    given_one = 1 - (1 - turn) ** 0
+    return differs(given_one, turn / (1 + turn), at="P(y₂ = 0) given y₁ = 1, and without condition")
+
+
+def three_clusters_vanish() -> Counterexample:
+    """DEC, Appendix E: of the rows that descend from one with three clusters, one has three.
+
+    From four equally spaced points both rows of layer 1 have three, and no row of layer 2.
+
+    >>> three_clusters_vanish().left, three_clusters_vanish().right
+    (0, 2)
+    """
+    first = _children(_centred((0, 1, 2, 3)))
+    second = [child for row in first for child in _children(row)]
+    after, before = (sum(len(set(row)) == 3 for row in rows) for rows in (second, first))
+    return differs(after, before, at="the row 0, 1, 2, 3; rows of three clusters, layers 2 and 1")
+
+
+def a_kind_is_missing() -> Counterexample:
+    """DEC, below (71): A, B, C, D are positive; no row of layer 1 has one point beside all others.
+
+    >>> a_kind_is_missing().right
+    0
+    """
+    values = (0, 1, 2, 3, 4)
+    rows = _children(_centred(values))
+    uneven = [row for row in rows if len(set(row)) == 2 and row.count(min(row)) == 1]
+    stable = {"three clusters at most": all(len(set(row)) <= 3 for row in rows)}
+    return exceeds(1, len(uneven), at=f"{_told(values)}, layer 1, rows split after 1", given=stable)
+
+
+def no_odd_point(squares: Sequence[int] = (4, 5, 6), layers: int = 300) -> Counterexample:
+    """DEC, Section 3.1: one point ends far away; orthogonal points here end with one length.
+
+    At infinite width. Left is the least length over the largest, right ``1/(0.6 (n - 1))``.
+
+    >>> no_odd_point(layers=20).right
+    Fraction(5, 6)
+    """
+    n = len(squares)
+    with ctx.workprec(100 + 8 * layers):
+        gram = [[arb(a if i == j else 0) for j in range(n)] for i, a in enumerate(squares)]
+        lengths = [row[i].sqrt() for i, row in enumerate(_wide(gram, layers))]
+    shares = [a / b for a in lengths for b in lengths]
+    least = min(shares, key=lambda share: float(share.mid()))
+    at = f"{n} orthogonal points, squared lengths {squares}, infinite width, layer {layers}"
+    return exceeds(least, 1 / (Fraction(3, 5) * (n - 1)), at=at)
+
+
+def an_open_cluster(n: int = 7, layers: int = 200) -> Counterexample:
+    """DEC, Section 3.1: the points but one collapse to one direction; right is one degree.
+
+    At infinite width from an odd point of length 1 and others of length about ``1/(n - 1)``, with
+    cosines of 100/101 among them.
+
+    >>> an_open_cluster(layers=60).left > 60
+    True
+    """
+    near, base = Fraction(101, 100), Fraction(1, (n - 1) ** 2)
+    with ctx.workprec(100 + 8 * layers):
+        gram = [[ball(base * (near if i == j else 1)) for j in range(n)] for i in range(n)]
+        for i in range(n):
+            gram[0][i] = gram[i][0] = arb(i == 0)
+        after = _wide(gram, layers)
+        angle = (after[1][2] / (after[1][1] * after[2][2]).sqrt()).acos() * 180 / arb.pi()
+    at = f"an odd point and {n - 1} others, infinite width, layer {layers}, angle of two in degrees"
+    return exceeds(angle, 1, at=at)
+
+
+def the_cluster_widens(n: int = 5, off: Fraction = Fraction(1, 1000)) -> Counterexample:
+    """DEC, before Theorem 14: a layer brings the batch closer to an invariant representation.
+
+    Squared spread of the cluster over ``R^2``, where R is the distance of ``x_1`` from its centre;
+    the points of the cluster are off its direction, at right angles to it and to ``x_1``.
+
+    >>> the_cluster_widens().left > the_cluster_widens().right
+    True
+    """
+    radius = Fraction(1, n - 1)
+    points = [(Fraction(1), Fraction(0), Fraction(0))] + [
+        (Fraction(0), radius, off * (2 * k - n + 2)) for k in range(n - 1)
+    ]
+    gram = [[sum(a * b for a, b in zip(x, y, strict=True)) for y in points] for x in points]
+    with ctx.workprec(200):
+        before = _spread([[ball(g) for g in row] for row in gram])
+        after = _spread(_wide([[ball(g) for g in row] for row in gram], 1))
+    given = {"‖xᵢ − ν‖ < 1/n²": 0 < off * (n - 2) < Fraction(1, n**2)}
+    at = f"n = {n}, infinite width, {n - 1} points of the cluster at steps of {2 * off}"
+    return exceeds(after, before, at=at, given=given)
+
+
+def _wide(gram: list[list[arb]], layers: int) -> list[list[arb]]:
+    """The Gram matrix after layers of recentring and ReLU at infinite width (DEC Eq. 8, 111)."""
+    n = len(gram)
+    for _ in range(layers):
+        rows = [sum(row, arb(0)) / n for row in gram]
+        mean = sum(rows, arb(0)) / n
+        c = [[gram[i][j] - rows[i] - rows[j] + mean for j in range(n)] for i in range(n)]
+        lengths = [c[i][i].sqrt() for i in range(n)]
+        gram = [[c[i][i] for _ in range(n)] for i in range(n)]  # K(x, x) = |x|^2
+        for i, j in combinations(range(n), 2):
+            rho = c[i][j] / (lengths[i] * lengths[j])
+            share = ((1 - rho**2).sqrt() + (arb.pi() - rho.acos()) * rho) / arb.pi()
+            gram[i][j] = gram[j][i] = lengths[i] * lengths[j] * share
+        scale = gram[0][0].mid()  # changes no angle
+        gram = [[g / scale for g in row] for row in gram]
+    return gram
+
+
+def _spread(gram: list[list[arb]]) -> arb:
+    """Mean squared distance of the cluster from its centre over that of the first point."""
+    others = range(1, len(gram))
+    count = len(others)
+    centre = sum((gram[i][j] for i in others for j in others), arb(0)) / count**2
+    spread = sum((gram[i][i] for i in others), arb(0)) / count - centre
+    return spread / (gram[0][0] - 2 * sum((gram[0][i] for i in others), arb(0)) / count + centre)
 
 
 def gain_at_the_invariant() -> Identity:

@@ -30,6 +30,7 @@ __all__ = [
     "no_mean_of_a_ratio",
     "norm_of_the_input",
     "printed_rate_of_odd_activations",
+    "rate_of_the_last_display",
     "root_of_the_rest",
     "shares_by_layer",
     "slice_of_twins",
@@ -105,11 +106,7 @@ def theorem_1(
     False
     """
     with ctx.workprec(400):
-        shares = list(
-            islice(shares_by_layer(samples, fmpq(share.numerator, share.denominator)), layers + 2)
-        )
-        alpha, given = _assumed(samples, shares[1:-1])
-        gap = (1 - shares[-1]) * (arb(samples - 1) / samples).sqrt()
+        gap, alpha, given = _gap_after(samples, share, layers)
         right = 2 * (1 - ball(Fraction(2, 3) * alpha)) ** layers
     return exceeds(gap, right, at=_place(samples, share, layers, alpha), given=given)
 
@@ -225,6 +222,28 @@ def root_of_the_rest(ratio: Fraction = Fraction(1, 10**4)) -> Counterexample:
     return exceeds(ball(rest).sqrt(), 2 * ratio**2, at=at)
 
 
+def rate_of_the_last_display(
+    samples: int = 2, ratio: Fraction = Fraction(1, 10**10)
+) -> Counterexample:
+    r"""ORTH, thesis (A.18): its right side falls like ``sigma_2^2 / sigma_1^2``, at rate -delta.
+
+    It is ``log(2 n p_2) / 4 + log(2 (1 - p_1)^2) / 4``, here for a ratio of the squared values and
+    for a tenth of it: the exponent is nearly 3/4.
+
+    >>> float(rate_of_the_last_display().left.mid()).__round__(6)
+    0.75
+    """
+
+    def right(r: Fraction) -> arb:
+        share = r / (1 + (samples - 1) * r)
+        rest = (samples - 1) * share
+        return (ball(2 * samples * share).log() + ball(2 * rest**2).log()) / 4
+
+    left = (right(ratio) - right(ratio / 10)) / arb(10).log()
+    at = f"{samples} samples, squared ratio {float(ratio):g} and a tenth of it; the exponent"
+    return differs(left, 1, at=at)
+
+
 def printed_rate_of_odd_activations(
     samples: int = 2, share: Fraction = Fraction(9, 10), layers: int = 50, constant: int = 1000
 ) -> Counterexample:
@@ -236,11 +255,7 @@ def printed_rate_of_odd_activations(
     False
     """
     with ctx.workprec(400):
-        shares = list(
-            islice(shares_by_layer(samples, fmpq(share.numerator, share.denominator)), layers + 2)
-        )
-        alpha, given = _assumed(samples, shares[1:-1])
-        gap = (1 - shares[-1]) * (arb(samples - 1) / samples).sqrt()
+        gap, alpha, given = _gap_after(samples, share, layers)
         right = constant * (1 - ball(alpha)) ** layers
     place = _place(samples, share, layers, alpha)
     return exceeds(gap, right, at=f"{place}, right {constant} times the rate", given=given)
@@ -375,6 +390,14 @@ def exponent_of_the_chain(samples: int = 2) -> Counterexample:
     square = Fraction(1, samples)
     left, right = samples**2 * square**3, (samples * square**2) ** 2
     return exceeds(left, right, at=f"{samples} equal singular values, without the common factor")
+
+
+def _gap_after(samples: int, share: Fraction, layers: int) -> tuple[arb, Fraction, dict[str, bool]]:
+    """The gap at layer ``layers + 1``, infinite width, with an alpha and Assumption A1 for it."""
+    start = fmpq(share.numerator, share.denominator)
+    shares = list(islice(shares_by_layer(samples, start), layers + 2))
+    gap = (1 - shares[-1]) * (arb(samples - 1) / samples).sqrt()
+    return gap, *_assumed(samples, shares[1:-1])
 
 
 def _assumed(samples: int, shares: list[arb]) -> tuple[Fraction, dict[str, bool]]:

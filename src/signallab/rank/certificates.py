@@ -14,13 +14,16 @@ from flint import arb, arb_mat, fmpq_mat
 from signalprop.certify import Counterexample, ball, differs, exceeds, reaches
 
 __all__ = [
+    "a_dominant_eigenvalue",
     "a_zero_factor",
     "a_zero_input",
     "alignment_of_a_split",
     "features_of_two_sides",
     "first_order_of_the_norm",
     "moment_moves",
+    "one_sample_has_constant_one",
     "rank_rises",
+    "rows_symmetric_alone",
     "several_fixed_matrices",
     "soft_rank_reaches_rank",
 ]
@@ -146,6 +149,67 @@ def first_order_of_the_norm(d: int = 3) -> Counterexample:
     norm = (d - (d - 1) * square) ** 2 + (d - 1) * square**2
     coefficient = int(sympy.Poly(norm, square).coeff_monomial(square))
     return differs(coefficient, -2 * d, at=f"d = {d}, the coefficients of γ²")
+
+
+def rows_symmetric_alone() -> Counterexample:
+    """RANK Eq. 8 from rows that are symmetric one by one: ``1 + E M_12 = 1``.
+
+    The law on ``(v, v)`` and its negative, each with chance 1/2, has ``M_12 = 1`` for sure.
+
+    >>> rows_symmetric_alone().left
+    Fraction(2, 1)
+    """
+    v = (1, 1)
+    law = [[tuple(s * x for x in v)] * 2 for s in (1, -1)]
+    rows = [{m[i] for m in law} for i in range(2)]
+    given = {
+        "each row as likely as its negative": all(
+            {tuple(-x for x in row) for row in found} == found for found in rows
+        )
+    }
+    products = [x * y for m in law for x, y in zip(*m, strict=True)]
+    mean = Fraction(sum(products), len(products))
+    return differs(1 + mean, 1, at="d = 2, N = 2, H = ±(v, v) with v = (1, 1)", given=given)
+
+
+def one_sample_has_constant_one(d: int = 2, gamma: int = 2) -> Counterexample:
+    """RANK Lemma 15 for one sample: ``E Tr(diag(M^2)^2) / E Tr(M^3)`` is below one.
+
+    ``M = h h^T`` for a vector h of signs, whatever its law. Every sign can turn in a layer, so that
+    all states are met and the law is the only one.
+
+    >>> one_sample_has_constant_one().left
+    Fraction(1, 1)
+    """
+    numerator = denominator = 0
+    for h in product((1, -1), repeat=d):
+        m = fmpq_mat(d, d, [a * b for a in h for b in h])
+        square = m * m
+        numerator += sum(int(square[i, i].p) ** 2 for i in range(d))
+        denominator += sum(int((square * m)[i, i].p) for i in range(d))
+    at = f"F = identity, d = {d}, N = 1, γ = {gamma}"
+    given = {"any sign may turn: γ d √3 > 1": bool(gamma * d * arb(3).sqrt() > 1)}
+    return reaches(Fraction(numerator, denominator), 1, at=at, given=given)
+
+
+def a_dominant_eigenvalue(log2_width: int = 20) -> Counterexample:
+    """RANK Example 17: a dominant eigenvalue ``d^(1/10)`` makes the constant less than 0.9.
+
+    All others are equal. For equal rows of M the constant is ``(sum l^2)^2 / (d sum l^3)``.
+
+    >>> float(a_dominant_eigenvalue().left).__round__(5)
+    0.99997
+    """
+    d, top = 2**log2_width, Fraction(2 ** (log2_width // 10))
+    rest = (d - top) / (d - 1)
+    square, cube = (top**k + (d - 1) * rest**k for k in (2, 3))
+    given = {
+        "top = d^(1/10)": top**10 == d,
+        "the eigenvalues sum to d": top + (d - 1) * rest == d,
+        "the others are smaller": rest < top,
+    }
+    at = f"d = 2^{log2_width}, eigenvalues {top} and {d - 1} others alike"
+    return exceeds(square**2 / (d * cube), Fraction(9, 10), at=at, given=given)
 
 
 def _one_layer(gamma: Fraction) -> tuple[list[arb], list[arb]]:

@@ -7,6 +7,17 @@ import pytest
 from flint import arb
 
 import signalprop as sp
+from signallab.conditioning import (
+    benign_overfitting,
+    inputs_of_other_lengths,
+    normrelu_theorem,
+    one_relu_layer,
+    statistical_queries,
+    tangent_condition_number,
+    tangent_kernel,
+    training_the_top_layer,
+    unequal_lengths,
+)
 from signallab.conditioning import certificates as certified
 from signalprop import theory
 
@@ -75,3 +86,81 @@ def test_shapes_of_norm_relu_are_proved():
     grid = np.linspace(0.5, 2, 200)
     least = min(float(certified._bend_of_the_bias(arb(g)).mid()) for g in grid)
     assert certified.bends_of_norm_relu()[1].margin <= least
+
+
+@pytest.mark.parametrize(
+    ("found", "case"),
+    [
+        (certified.first_step_of_case_two(), tangent_kernel.end_of_case_two(0.01, 0.05, 0)),
+        (certified.the_half(), tangent_condition_number.half(0.3, 0.001)),
+        (certified.a_rare_label(), benign_overfitting.residuals(0.1)),
+        (
+            certified.first_coefficient_of_tanh(),
+            unequal_lengths.first_coefficient("tanh", 0.0, squared=False),
+        ),
+        (certified.chance_of_a_miss(), one_relu_layer.misses(2, 0.001)),
+        (certified.chance_of_a_miss(5, Fraction(1, 2)), one_relu_layer.misses(5, 0.5)),
+        (certified.sum_of_biases(), normrelu_theorem.sum_of_biases("below", 1.0)),
+        (
+            certified.square_of_a_constant_query(),
+            statistical_queries.small_second_moment(100, 1.0, 0.2),
+        ),
+    ],
+)
+def test_sides_are_those_of_the_chapters(found, case):
+    assert sides(found) == pytest.approx((float(case.left), float(case.right)), rel=1e-6)
+
+
+def test_signs():
+    moments = statistical_queries.moments("even sign", 41, 10, np.array([0.5]))
+    assert moments["mean"][-1, 0] >= statistical_queries.even_floor(41)
+    found = sides(certified.mean_cosine_of_even_signs())
+    right = 101 * np.exp(-20)
+    assert found == pytest.approx((statistical_queries.even_floor(401), right))
+    assert sides(certified.mean_size_of_cosines()) == pytest.approx((1 / 401, right))
+
+
+def test_one_relu_layer():
+    angle = float(np.degrees(np.arccos(0.6)))
+    case = one_relu_layer.kink(angle)
+    assert sides(certified.no_sign_suffices()) == pytest.approx((case.left, case.right))
+
+
+def test_denominators_from_one():
+    case = normrelu_theorem.one_input(0.5, 0.001, whole=False)
+    left, right = sides(certified.denominators_from_one())
+    assert right == pytest.approx(case.right, rel=1e-6)
+    assert right < left < case.left
+
+
+def test_the_sigmoid():
+    phi = sp.activations.sigmoid.normalized()
+    assert sides(certified.sigmoid_at_zero()) == pytest.approx((float(phi(0.0)), 0))
+    case = inputs_of_other_lengths.hypotheses("sigmoid", phi)
+    assert (case.left > case.right).any()
+    assert sides(certified.rate_of_one()) == (1, 1)
+    assert sp.KernelMap(phi).fixed_point().value == 1
+
+
+def test_descent_is_slow_for_many_inputs():
+    n, steps = 100, 100
+    top = np.linspace(0.2, 3, n)  # eigenvalues
+    factors = (1 - 2 * top / top.max() / n) ** (2 * steps)
+    left, right = sides(certified.a_slow_descent(n, steps))
+    assert right < left <= factors.min() * (1 + 1e-12)
+    ends = 1.0, 2.0
+    factor = (1 - 2 * 2 / sum(ends) * ends[1] / n) ** (2 * steps)
+    left, right = sides(certified.a_slow_descent_of_all_layers(n, steps, Fraction(1, 2)))
+    assert right < left < factor
+    left, right = sides(certified.steps_of_all_layers(200))
+    assert 10 * np.log(10) == pytest.approx(right)
+    assert (1 - 4 / 200) ** (2 * left) == pytest.approx(0.1)
+
+
+def test_single_inputs():
+    steps = training_the_top_layer.sgd_steps(np.eye(8), 0.5, 0.5)
+    left, right = sides(certified.steps_of_single_inputs(8, constant=1))
+    assert right < left <= steps
+    assert sides(certified.smallest_eigenvalue(50)) == (5, 1)
+    assert sides(certified.factors_of_the_chain()) == (2, 1.75)
+    assert sides(certified.risk_without_a_signal(5)) == (0.2, 0)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from signallab.decomposed import certificates as certified
-from signallab.decomposed import finite_time_stability, three_clusters
+from signallab.decomposed import (
+    finite_time_stability,
+    odd_point_and_cluster,
+    rank_through_relu,
+    three_clusters,
+    towards_the_invariant,
+)
 from signalprop import theory
 
 
@@ -73,3 +79,26 @@ def test_the_two_gains_are_one():
         assert theory.dec_theorem_14_alpha(n, radius) == pytest.approx(
             theory.dec_theorem_13_alpha(n)
         )
+
+
+def test_rows_and_trees():
+    found = certified.not_linear_in_the_rows()
+    assert sides(found) == (rank_through_relu.certified(32), 4 * rank_through_relu.certified(8))
+    case = rank_through_relu.independence(0.1, 1)
+    assert sides(certified.waits_depend()) == pytest.approx((case.left, case.right))
+    case = three_clusters.persisting([0, 1, 2, 3], 1)
+    assert sides(certified.three_clusters_vanish()) == (case.left, case.right)
+    case = three_clusters.positive_sums([0, 1, 2, 3, 4], 0)
+    assert sides(certified.a_kind_is_missing()) == (case.left, case.right)
+
+
+def test_layers_of_infinite_width():
+    gram = np.diag([4.0, 5, 6])
+    after, _ = odd_point_and_cluster.wide(gram[None], 300)
+    shape = odd_point_and_cluster.shape(after)
+    assert float(certified.no_odd_point().left) == pytest.approx(1 / shape["norm ratio"][0])
+    state = odd_point_and_cluster.shape(odd_point_and_cluster.end_state(7, True))
+    assert float(certified.an_open_cluster().left) == pytest.approx(state["among others"], rel=1e-4)
+    points = np.array([[1, 0, 0], *([0, 0.25, k * 1e-3] for k in (-3, -1, 1, 3))])
+    case = towards_the_invariant.closer(points)
+    assert sides(certified.the_cluster_widens()) == pytest.approx((case.left, case.right))

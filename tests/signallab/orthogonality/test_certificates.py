@@ -118,3 +118,10 @@ def test_definitions():
     assert sides(certified.whitening_without_an_inverse(3, 10)) == (10, 3)
     with pytest.raises(ValueError, match="must refute"):
         certified.whitening_without_an_inverse(4, 4)
+
+
+@pytest.mark.parametrize("samples", [2, 3, 8])
+def test_rate_of_the_last_display(samples):
+    case = without_batch_norm.falls_like("A.18, right")(samples)
+    found = sides(certified.rate_of_the_last_display(samples))
+    assert found == pytest.approx((case.left, 1), abs=1e-6)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from signallab.rank import certificates as certified
+from signallab.rank import regularity_constant
 
 
 def sides(found):
@@ -45,3 +46,14 @@ def test_first_order_of_the_norm():
     norm = lambda x: (d - (d - 1) * x) ** 2 + (d - 1) * x**2  # noqa: E731
     slope = (norm(h) - norm(-h)) / (2 * h)
     assert sides(certified.first_order_of_the_norm(d)) == pytest.approx((slope, -2 * d))
+
+
+def test_regularity_constants():
+    assert sides(certified.rows_symmetric_alone()) == (2, 1)
+    for d in (2, 3):
+        case = regularity_constant.one_sample(d, 2.0)
+        assert sides(certified.one_sample_has_constant_one(d)) == (case.left, case.right)
+    with pytest.raises(ValueError, match="any sign"):
+        certified.one_sample_has_constant_one(2, 0)
+    case = regularity_constant.example_17("the others equal", 0.1, 20)
+    assert sides(certified.a_dominant_eigenvalue()) == pytest.approx((case.left, case.right))
