@@ -35,7 +35,7 @@ BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter paper sweep vouch serve bench mutants promises clean setup lock
+.PHONY: help book test test-fast test-site chapter paper sweep vouch serve pdf zip bench mutants promises clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ vouch: setup ## carry records over to code that changed since, where the fast ru
 
 serve: setup ## show the built site on this machine [PORT=8000]
 	@$(BIN)/python -m signalbook serve --port "$$PORT"
+
+pdf: setup ## print the built site with Chromium, a PDF for each part, into _build/pdf [P="rank kernels"]
+	@$(BIN)/python -m signalbook pdf --parts="$$P"
+
+zip: setup ## pack the built site into _build/signalprop-book.zip, to be opened as files
+	@$(BIN)/python -m signalbook zip
 
 bench: setup ## run the benchmarks into records/benchmarks.json
 	@$(BIN)/python benchmarks/run.py

@@ -74,6 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_place(sweep)
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
+    pdf = command(_pdf, "print the built site: a PDF for each part")
+    pdf.add_argument("--parts", default="", help="the parts to print; without it, all")
+    command(_zip, "pack the built site, to be opened as files")
     execute = command(_execute, "execute one chapter for the site (the engine calls it)")
     execute.add_argument("name", help="<part>/<slug>")
     point = command(_point, "execute one point of a sweep (the engine calls it)")
@@ -277,6 +280,20 @@ def _serve(project: Project, options: argparse.Namespace) -> int:
         print(f"http://127.0.0.1:{server.server_port}/  (stop with Ctrl-C)", flush=True)
         server.serve_forever()
     return 0
+
+
+def _pdf(project: Project, options: argparse.Namespace) -> None:
+    from signalbook.export import printed
+
+    for path in printed(project, options.parts):
+        print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)", flush=True)
+
+
+def _zip(project: Project, options: argparse.Namespace) -> None:
+    from signalbook.export import zipped
+
+    path = zipped(project)
+    print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
 
 
 if __name__ == "__main__":
