@@ -82,6 +82,21 @@ def test_a_page_can_be_read(chapter):
     assert found.words >= (1200 if "theorem" in kinds else 800)
 
 
+@pytest.mark.parametrize(
+    "chapter",
+    [c for c in PROJECT.chapters if Source(PROJECT.source(c)).title.startswith("Recipe:")],
+)
+def test_a_recipe_is_short_and_checks_itself(chapter):
+    """What a user would copy: at most sixty lines of code, with a comparison that can fail."""
+    folded = re.compile(r"remove-cell|hide-input|parameters")
+    shown = [m["code"] for m in CELL.finditer(text(chapter)) if not folded.search(m["options"])]
+    lines = [line for line in "\n".join(shown).splitlines() if line.strip()]
+    assert len(lines) <= 60
+    assert any(line.strip().startswith("assert") for line in lines) or "frame_equal(" in text(
+        chapter
+    )
+
+
 @settling
 def test_only_imports_numbers_for_the_text_and_figures_are_folded(chapter):
     for match in CELL.finditer(text(chapter)):
