@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb
+from flint import arb, fmpq, fmpq_mat
 
-from signalprop.activations import relu, sigmoid, tanh
+from signalprop.activations import relu, selu, sigmoid, tanh
 from signalprop.certify import (
     Counterexample,
     Proof,
@@ -18,6 +18,7 @@ from signalprop.certify import (
     hermite_coefficient,
     kernel,
     mean_square,
+    prove_digits,
     prove_positive,
     reaches,
 )
@@ -28,6 +29,8 @@ __all__ = [
     "a_slow_descent_of_all_layers",
     "bends_of_norm_relu",
     "chance_of_a_miss",
+    "chords_of_the_bias",
+    "coefficient_near_one",
     "denominators_from_one",
     "factors_of_the_chain",
     "first_coefficient_of_tanh",
@@ -37,11 +40,14 @@ __all__ = [
     "mean_of_the_normalized",
     "mean_size_of_cosines",
     "no_sign_suffices",
+    "noise_in_few_dimensions",
     "norm_of_one_sample",
     "norm_relu",
     "norm_transfer_in_print",
     "odd_coefficient_of_relu",
     "outputs_of_the_normalized",
+    "printed_constants_of_norm_relu",
+    "printed_numbers_of_norm_relu",
     "rate_below_one_in_print",
     "rate_of_one",
     "rises_of_norm_relu",
@@ -176,6 +182,20 @@ def odd_coefficient_of_relu() -> Counterexample:
     return reaches(0, third**2, at="ReLU, the square of its third coefficient")
 
 
+def noise_in_few_dimensions() -> Counterexample:
+    """COND, after Assumption B: with ``n >= d`` white noise makes the smallest eigenvalue positive.
+
+    The Gram matrix of three inputs of the plane has no inverse, whatever the noise.
+
+    >>> noise_in_few_dimensions().right
+    Fraction(0, 1)
+    """
+    x = fmpq_mat(3, 2, [fmpq(a, 100) for a in (101, 3, 98, -2, 103, 1)])
+    volume = (x * x.transpose()).det()
+    at = "three nearly equal inputs of the plane, the determinant of their Gram matrix on the right"
+    return reaches(0, Fraction(int(volume.p), int(volume.q)), at=at)
+
+
 def first_step_of_case_two(
     delta: Fraction = Fraction(1, 100), mu: Fraction = Fraction(1, 20)
 ) -> Counterexample:
@@ -297,7 +317,9 @@ def factors_of_the_chain(n: int = 2) -> Counterexample:
     (Fraction(2, 1), Fraction(7, 4))
     """
     labels, eta = [Fraction(1)] * n, HALF  # beta = 1
-    best = sum((y**2 for y in labels), Fraction(0))  # w* has the labels as entries, and all residuals are these
+    best = sum(
+        (y**2 for y in labels), Fraction(0)
+    )  # w* has the labels as entries, and all residuals are these
     loss = weighted = best / n
     inner, square = 2 * loss, 4 * weighted
     left = best - eta * inner + eta**2 * square
@@ -477,12 +499,8 @@ def denominators_from_one(rho: Fraction = Fraction(1, 1000)) -> Counterexample:
     True
     """
     mean, square = norm_relu(HALF)
-    # a_1 = E X g(sqrt(gamma) X) = sqrt(gamma) E g'
-    first, second = _hinge(Fraction(1))
-    above = (ball(THRESHOLD) / (2 * ball(HALF)).sqrt()).erfc() / 2
-    squared = ball(HALF) * above**2 / (second - first**2)
-    left = squared * ball(rho) / (square - mean**2)
-    share = squared / square
+    share = 1 - _coefficient(ball(HALF))
+    left = share * square / (square - mean**2) * ball(rho)
     right = ball(rho) * (share + (1 - share) * ball(rho))
     return exceeds(left, right, at=f"γ = ½, ρ = {rho}; the first term of the left side")
 
@@ -530,6 +548,70 @@ def rises_of_norm_relu() -> list[Proof]:
         prove_positive(lambda gamma: _norm_transfer(gamma)[1], RANGE),
         prove_positive(_bend_of_the_bias, RANGE),
     ]
+
+
+def chords_of_the_bias() -> Proof:
+    """COND Eq. 28: the bias is below both chords, ``2 bias(1/2) (1 - gamma)`` and the other.
+
+    It is 0 at 1, where the mean is, and strictly convex on all of [1/2, 2].
+
+    >>> chords_of_the_bias().margin > 0
+    True
+    """
+    return prove_positive(_bend_of_the_bias, RANGE)
+
+
+def coefficient_near_one() -> Proof:
+    """COND, proof of Theorem 59: ``mu^{gamma} >= mu / 2`` for variances within ``mu / 4`` of 1.
+
+    Proved within 1/250, which is more.
+
+    >>> coefficient_near_one().margin > 0.003
+    True
+    """
+    mu = _coefficient(arb(1))
+    near = Fraction(1, 250)
+    if not mu / 4 <= ball(near):
+        raise ArithmeticError(f"the interval must have a radius of mu/4 at least, got mu = {mu}")
+    return prove_positive(lambda gamma: _coefficient(gamma) - mu / 2, [(1 - near, 1 + near)])
+
+
+def printed_numbers_of_norm_relu() -> list[Proof]:
+    """COND Appendix C.4: ``lambda``, ``Phi(c)`` and ``mu`` of NormReLU, to their printed digits.
+
+    >>> len(printed_numbers_of_norm_relu())
+    3
+    """
+    first, second = _hinge(Fraction(1))
+    scale, below = 1 / (second - first**2).sqrt(), (-ball(THRESHOLD) / arb(2).sqrt()).erfc() / 2
+    return [
+        prove_digits(scale, "1.05"),
+        prove_digits(below, "0.0551"),
+        prove_digits(_coefficient(arb(1)), "0.0156"),
+    ]
+
+
+def printed_constants_of_norm_relu() -> list[Proof]:
+    """COND, at Eq. 4: ``lambda`` and ``b`` of NormReLU, and SELU's scale, to two and four digits.
+
+    SELU's scale is that of torch.
+
+    >>> len(printed_constants_of_norm_relu())
+    3
+    """
+    first, second = _hinge(Fraction(1))
+    return [
+        prove_digits(1 / (second - first**2).sqrt(), "1.05"),
+        prove_digits(-first, "-1.6209"),
+        prove_digits(derivative(selu)(1.0), "1.05"),
+    ]
+
+
+def _coefficient(gamma: arb) -> arb:
+    """``mu^{gamma} = 1 - a_1^2 / sum_j a_j^2`` of NormReLU, with ``a_1 = sqrt(gamma) E g'``."""
+    first, second = _hinge(Fraction(1))
+    above = (ball(THRESHOLD) / (2 * gamma).sqrt()).erfc() / 2
+    return 1 - gamma * above**2 / (second - first**2) / _norm_transfer(gamma)[0]
 
 
 def _bend_of_the_bias(gamma: arb) -> arb:

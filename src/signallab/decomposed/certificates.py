@@ -45,6 +45,7 @@ __all__ = [
     "no_odd_point",
     "no_uneven_split",
     "not_linear_in_the_rows",
+    "one_of_two_ends",
     "repeated_columns",
     "the_cluster_widens",
     "the_mean_grows",
@@ -447,6 +448,20 @@ def gain_at_the_invariant() -> Identity:
     n = sympy.Symbol("n")
     squared_radius = 1 + 1 / (n - 1) ** 2
     return prove_identity(n**2 / ((n - 1) ** 2 * squared_radius), n**2 / (n**2 - 2 * n + 2))
+
+
+def one_of_two_ends() -> Identity:
+    """DEC (51) and (52): one of two squared ratios is at most ``2 / ((n - 1)^2 + 1)``.
+
+    They are ``(1 + r) / ((n - 1)^2 + r)`` with ``r = S_2 / S_1``, and the same of 1/r. Their
+    inverses sum to ``(n - 1)^2 + 1``, so that one of them is at least half of that.
+
+    >>> one_of_two_ends().symbols
+    ('n', 'r')
+    """
+    n, r = sympy.symbols("n r", positive=True)
+    inverses = [((n - 1) ** 2 + s) / (1 + s) for s in (r, 1 / r)]
+    return prove_identity(sum(inverses), (n - 1) ** 2 + 1)
 
 
 def branch(values: Sequence[int], signs: Sequence[int]) -> list[Row]:

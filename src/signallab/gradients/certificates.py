@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import sympy
 from flint import arb
 
-from signalprop.certify import Counterexample, ball, differs, exceeds
+from signalprop.certify import Counterexample, Identity, ball, differs, exceeds, prove_identity
 
 __all__ = [
     "a_large_eigenvalue",
@@ -17,6 +18,7 @@ __all__ = [
     "a_reversed_step",
     "a_wider_interval",
     "first_term_of_the_sum",
+    "numerical_inequalities",
     "root_of_the_quadratic",
     "small_inputs",
     "small_inputs_without_a_gap",
@@ -115,6 +117,31 @@ def first_term_of_the_sum(d: int = 2, excess: Fraction = Fraction(1, 1000)) -> C
     right = ball(16 * d * gap) * (-1 / ball(k)).exp()
     given = {"ψ(X₀) > 1/(16d)": 16 * d * gap > 1}
     return exceeds(1, right, at=f"d = {d}, ψ(X₀) = {gap}", given=given)
+
+
+def numerical_inequalities() -> list[Identity]:
+    """GRAD (C.52), (C.54), (C.99) and (C.105) to (C.108), for all x and y that they are used at.
+
+    The differences of the sides, or their derivatives, as products whose signs are seen:
+    ``log(1 + x) - x + x^2`` and the difference of (C.54) are 0 at 0, and have derivatives of the
+    sign of x, for x > -1/2 and for x > -1. That of (C.99) is a square over ``1 - y``. That of
+    (C.108) is, in the root s of ``1 - y``, half of ``(1 - s)^3 (1 + s)``.
+
+    >>> len(numerical_inequalities())
+    4
+    """
+    x, y, s = sympy.symbols("x y s")
+    sides = [
+        sympy.log(1 + x) - x + x**2,
+        x * (6 + x) / (6 + 4 * x) - sympy.log(1 + x),
+    ]
+    slopes = [x * (1 + 2 * x) / (1 + x), x**3 / ((1 + x) * (3 + 2 * x) ** 2)]
+    last = 1 - (1 - s**2) ** 2 / 2 - (s + (1 - s) * s**2)
+    return [
+        *(prove_identity(side.diff(x), slope) for side, slope in zip(sides, slopes, strict=True)),
+        prove_identity((1 - y) - (1 - 2 * y) / (1 - y), y**2 / (1 - y)),
+        prove_identity(last, (1 - s) ** 3 * (1 + s) / 2),
+    ]
 
 
 def _eigenvalues() -> dict[str, bool]:

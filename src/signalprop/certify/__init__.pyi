@@ -62,6 +62,9 @@ from .prover import (
     Refuted as Refuted,
 )
 from .prover import (
+    prove_digits as prove_digits,
+)
+from .prover import (
     prove_positive as prove_positive,
 )
 from .prover import (

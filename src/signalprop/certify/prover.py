@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-__all__ = ["Box", "NotProved", "Proof", "Refuted", "prove_positive", "signs"]
+__all__ = ["Box", "NotProved", "Proof", "Refuted", "prove_digits", "prove_positive", "signs"]
 
 #: A product of closed intervals, by their exact ends.
 Box = tuple[tuple[fmpq, fmpq], ...]
@@ -100,6 +100,29 @@ def prove_positive(
             told = time.perf_counter()
             print(f"{len(parts)} boxes, least bound {parts[0][0]:.3g}", file=sys.stderr)
     return Proof(len(parts), parts[0][0], time.perf_counter() - started)
+
+
+def prove_digits(value: arb, printed: str) -> Proof:
+    """Prove that a number is what is printed, to half a unit of the last printed digit.
+
+    The margin is the distance from the nearer end, in units of that digit.
+
+    >>> prove_digits(arb.pi(), "3.1416").boxes
+    1
+    >>> prove_digits(arb(3), "3.1")
+    Traceback (most recent call last):
+    ArithmeticError: not proved to round to 3.1: 3.00000000000000
+    """
+    started = time.perf_counter()
+    unit = Fraction(1, 10 ** len(printed.partition(".")[2]))
+    centre = Fraction(printed) / unit
+    off = abs(
+        value / arb(fmpq(unit.numerator, unit.denominator)) - arb(fmpq(*centre.as_integer_ratio()))
+    )
+    margin = _bound(arb(0.5) - off)
+    if not margin > 0:
+        raise ArithmeticError(f"not proved to round to {printed}: {value}")
+    return Proof(1, margin, time.perf_counter() - started)
 
 
 def signs(

@@ -164,3 +164,25 @@ def test_single_inputs():
     assert sides(certified.smallest_eigenvalue(50)) == (5, 1)
     assert sides(certified.factors_of_the_chain()) == (2, 1.75)
     assert sides(certified.risk_without_a_signal(5)) == (0.2, 0)
+
+
+def test_noise_in_few_dimensions():
+    assert sides(certified.noise_in_few_dimensions()) == (0, 0)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 1.9])
+def test_coefficient_of_norm_relu(gamma):
+    found = float(certified._coefficient(arb(gamma)))
+    assert found == pytest.approx(normrelu_theorem.coefficient(gamma), abs=1e-9)
+
+
+def test_digits_and_chords_are_proved():
+    digits = (
+        *certified.printed_numbers_of_norm_relu(),
+        *certified.printed_constants_of_norm_relu(),
+    )
+    assert all(0 < proof.margin < 0.5 for proof in digits)
+    assert certified.chords_of_the_bias().margin > 0
+    mu = normrelu_theorem.coefficient(1.0)
+    least = min(normrelu_theorem.coefficient(g) for g in np.linspace(0.996, 1.004, 9)) - mu / 2
+    assert 0 < certified.coefficient_near_one().margin <= least

@@ -10,6 +10,7 @@ from signallab.decomposed import (
     rank_through_relu,
     three_clusters,
     towards_the_invariant,
+    two_clusters,
 )
 from signalprop import theory
 
@@ -102,3 +103,8 @@ def test_layers_of_infinite_width():
     points = np.array([[1, 0, 0], *([0, 0.25, k * 1e-3] for k in (-3, -1, 1, 3))])
     case = towards_the_invariant.closer(points)
     assert sides(certified.the_cluster_widens()) == pytest.approx((case.left, case.right))
+
+
+def test_one_of_two_ends():
+    assert certified.one_of_two_ends().symbols == ("n", "r")
+    assert two_clusters.norm_bound(5, 0.3).left <= 2 / (4**2 + 1)

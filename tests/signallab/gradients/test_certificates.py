@@ -37,3 +37,14 @@ def test_displays_of_proofs():
 def test_jacobians_of_small_inputs():
     assert sides(certified.small_inputs()) == pytest.approx((np.log(10), 1))
     assert sides(certified.small_inputs_without_a_gap()) == pytest.approx((np.log(10), 0))
+
+
+def test_numerical_inequalities():
+    inequalities = exponential_orthogonalization.INEQUALITIES
+    assert len(certified.numerical_inequalities()) == len(inequalities)
+    y = np.linspace(0, 1, 11)[:-1]
+    left, right = inequalities["(C.105) to (C.108)"]
+    s = np.sqrt(1 - y)
+    np.testing.assert_allclose(right(y) - left(y), (1 - s) ** 3 * (1 + s) / 2, atol=1e-12)
+    left, right = inequalities["(C.99)"]
+    np.testing.assert_allclose(right(y) - left(y), y**2 / (1 - y), atol=1e-12)

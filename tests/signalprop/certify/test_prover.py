@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from signalprop.certify import NotProved, Refuted, prove_positive, signs
+from signalprop.certify import NotProved, Refuted, prove_digits, prove_positive, signs
 
 TINY = arb("1e-12")
 
@@ -95,3 +95,30 @@ def test_signs_cover_the_box_and_are_right():
 def test_boxes_without_inside_are_refused(box):
     with pytest.raises(ValueError, match="box must be a sequence of intervals"):
         prove_positive(lambda *x: arb(1), box)
+
+
+def test_two_variables_with_a_common_minimum_at_a_corner():
+    # least at (1/2, 1/4), where the sides differ by a hundredth
+    f = lambda x, y: (x - arb("0.5")) ** 2 + (y - arb("0.25")) ** 2 + arb("0.01")  # noqa: E731
+    assert 0 < prove_positive(f, [(0, 1), (0, 2)]).margin <= 0.01
+    with pytest.raises(NotProved, match="not proved with") as failure:
+        prove_positive(lambda x, y: f(x, y) - arb("0.01"), [(0, 1), (0, 2)], budget=200)
+    (a, b), (c, d) = failure.value.worst
+    assert abs(float(a + b) / 2 - 0.5) < 0.01
+    assert abs(float(c + d) / 2 - 0.25) < 0.01
+
+
+@pytest.mark.parametrize("printed", ["3.1416", "3.14", "3"])
+def test_digits_of_pi(printed):
+    assert 0 < prove_digits(arb.pi(), printed).margin < 0.5
+
+
+@pytest.mark.parametrize("printed", ["3.1415", "3.15", "4", "-3.14"])
+def test_wrong_digits_are_not_proved(printed):
+    with pytest.raises(ArithmeticError, match="not proved to round to"):
+        prove_digits(arb.pi(), printed)
+
+
+def test_digits_of_a_wide_ball_are_not_proved():
+    with pytest.raises(ArithmeticError, match="not proved"):
+        prove_digits(arb(0.5, 0.06), "0.5")

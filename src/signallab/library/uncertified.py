@@ -1,0 +1,77 @@
+"""Failures that carry no certificate, and why: what a proof in balls would need, and has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+__all__ = ["UNCERTIFIED", "reasons"]
+
+#: A claim by its ID, what it is about, and the display of a proof.
+Claim = tuple[str, str, str]
+
+LAWS = "the hypothesis of a unique invariant law"
+MEAN = "Appendix F, first display of the proof of Theorem 15, from its second line to the third"
+
+#: Claims that fail as printed and are not certified, by the reason.
+UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
+    "rests on sampled networks; its erratum has the p-value, at most 10⁻¹²": (
+        ("RANK-T3", LAWS, ""),
+        ("RANK-X6", "the input has full rank", ""),
+        ("RANK-L4", "the full sequence", ""),
+        ("RANK-L15", LAWS, ""),
+        ("RANK-L18", LAWS, ""),
+        ("ORTH-A1", "", ""),
+        ("ORTH-C3", "the introduction: a radius inversely proportional to the width", ""),
+        ("ORTH-T5", "", ""),
+        ("ORTH-X3", "", ""),
+        ("ORTH-LA8", "", "Eq. (A.13)"),
+        ("ORTH-CJ", "the order in the width", ""),
+        ("ORTH-CJ", "the supposition of a unique invariant law", ""),
+        ("ORTH-FT23", "the input", ""),
+        ("ORTH-F5b", "with batch normalization it stabilizes", ""),
+        ("ORTH-F6", "the differences between activations", ""),
+        ("KER-P5.1", "", ""),
+        ("KER-P5.2", "", ""),
+        ("DEC-N2", "", ""),
+        ("DEC-R1", "the point of largest norm", ""),
+    ),
+    "rests on few sampled networks; its erratum has the p-value, above 10⁻¹²": (
+        ("RANK-Tab1", "no batch normalization, tanh", ""),
+        ("GRAD-FC.10", "gradients remain bounded", ""),
+    ),
+    "rests on sampled networks that are counted, without a p-value": (
+        ("ORTH-FT23", "the curve on the map", ""),
+        ("COND-T15", "", ""),
+        ("COND-T53", "", ""),
+    ),
+    "rests on training": (("ISO-C4.4", "during training", ""),),
+    "the failing object is a limit: an average over all layers": (("RANK-L7", "the averages", ""),),
+    "the printed example must fail from every start, of which only some are tried": (
+        ("COND-Disc-D4", "the counterexample", ""),
+    ),
+    "rests on a long recursion of matrices in double precision": (
+        ("MF-T3.2", "", ""),
+        ("MF-E3.9", "where the fixed point repels", ""),
+        ("COND-E24", "the size of the mean", MEAN),
+    ),
+}
+
+
+def reasons() -> pd.DataFrame:
+    """Return the reasons with the statements that they keep from a certificate: a row a reason.
+
+    >>> int(reasons()["claims"].sum()) == sum(map(len, UNCERTIFIED.values()))
+    True
+    """
+    return pd.DataFrame(
+        {
+            "why there is no certificate": list(UNCERTIFIED),
+            "claims": [len(claims) for claims in UNCERTIFIED.values()],
+            "statements": [
+                ", ".join(dict.fromkeys(id for id, _, _ in claims))
+                for claims in UNCERTIFIED.values()
+            ],
+        }
+    )
