@@ -9,6 +9,7 @@ from . import maps as maps
 from . import networks as networks
 from . import pairs as pairs
 from . import phases as phases
+from . import piecewise as piecewise
 from . import polar as polar
 from . import power_series as power_series
 from . import quadrature as quadrature

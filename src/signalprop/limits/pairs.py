@@ -1,9 +1,10 @@
 """One layer on all pairs of a batch: ``E phi(u_i) phi(u_j)`` and ``E phi'(u_i) phi'(u_j)``.
 
-Four ways, the cheapest that holds: closed forms (:mod:`unequal`), the kernel map of inputs of one
-length (:mod:`maps`), an interpolant in both lengths and the angle (:mod:`polar`), and a quadrature
-for each pair (:mod:`lengths`), for what is left: few inputs of unequal lengths with kinks elsewhere
-than at 0, or an activation too steep to be interpolated.
+Four ways, the cheapest that holds: closed forms (:mod:`unequal`, and :mod:`piecewise` for what is
+linear between kinks anywhere), the kernel map of inputs of one length (:mod:`maps`), an interpolant
+in both lengths and the angle (:mod:`polar`), and a quadrature for each pair (:mod:`lengths`), for
+what is left: few inputs of unequal lengths with a curved activation that has kinks elsewhere than
+at 0 (hard swish), or one too steep to be interpolated.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from signalprop.activations import Activation
 from signalprop.limits.closed import Series
 from signalprop.limits.lengths import LengthMap, grid_at_length, pair_moments
 from signalprop.limits.maps import KernelMap
+from signalprop.limits.piecewise import piecewise_linear
 from signalprop.limits.polar import interpolate_pairs
 from signalprop.limits.quadrature import conditional_mean
 from signalprop.limits.unequal import Form, closed_form
@@ -25,6 +27,7 @@ from signalprop.limits.unequal import Form, closed_form
 __all__ = ["Pairs", "pairs_of"]
 
 EQUAL = 1e-13  # relative difference of variances that is rounding
+CANCELLED = 1e-11  # relative error of a closed form that has lost too many digits
 AFFORDABLE = 20_000  # pairs of a quadrature each: a minute or two
 
 
@@ -67,11 +70,26 @@ def pairs_of(phi: Activation, stds: Tensor, tangent: bool) -> Pairs:
     if equal and (off_zero or abs(length - 1) <= EQUAL):
         return EqualPairs(phi, stds, length, tangent)
     if off_zero:
-        return DirectPairs(phi, stds, tangent, "has kinks elsewhere than at 0")
+        closed = _in_pieces(phi, stds, tangent)
+        return closed or DirectPairs(
+            phi, stds, tangent, "is curved, with kinks elsewhere than at 0"
+        )
     try:
         return InterpolatedPairs(phi, stds, tangent)
     except ValueError as error:
         return DirectPairs(phi, stds, tangent, f"is not resolved: {error}")
+
+
+def _in_pieces(phi: Activation, stds: Tensor, tangent: bool) -> ClosedPairs | None:
+    """Return the closed form of lines between kinks, where no digits cancel at these lengths."""
+    form = piecewise_linear(phi)
+    if form is None:
+        return None
+    closed = ClosedPairs(form, stds, tangent)
+    exact = torch.as_tensor(LengthMap(phi)(stds**2))
+    good = ((closed.squares - exact).abs() <= CANCELLED * exact) | (stds == 0)
+    closed.squares = exact
+    return closed if bool(good.all()) else None
 
 
 class ClosedPairs:
