@@ -17,6 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (title) arrow.setAttribute("aria-label", `Show or hide: ${title.textContent.trim()}`);
   }
   for (const image of document.querySelectorAll("article figure img")) enlargeable(image);
+  for (const table of document.querySelectorAll("article table.table")) nameColumns(table);
   if (typeof Search !== "undefined") quoteWords();
   previews();
   focusable();
@@ -47,6 +48,18 @@ function enlargeable(image) {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** On a phone the row of a table becomes a card, and each cell but the first says its column. */
+function nameColumns(table) {
+  const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+  if (heads.length < 3) return;
+  for (const row of table.querySelectorAll("tbody tr")) {
+    [...row.cells].forEach((cell, place) => {
+      if (!cell.textContent.trim()) cell.classList.add("sb-empty");
+      else if (place && heads[place] && !heads[place].includes("\\")) cell.dataset.head = heads[place];
+    });
+  }
 }
 
 /** Search results quote words: formulas and code, unset, would be noise. */

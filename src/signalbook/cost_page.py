@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
 from signalbook import costs, keys
 from signalbook.errors import BookError
 from signalbook.project import Project
@@ -32,6 +34,7 @@ def cost_page(project: Project, titles: Mapping[str, str]) -> str:
         line = [f"[{title}](../chapters/{chapter})", *_cost(cost)]
         line += _cost_in_full(project, chapter, source, fast)
         parts.setdefault(chapter.partition("/")[0], []).append(f"| {' | '.join(line)} |")
+    captions = _captions(project)
     total = duration(sum(cost["cpu_seconds"] for cost in measured))
     head = (
         "| chapter | time | CPU time | memory | full size: time | memory | device |\n"
@@ -49,10 +52,31 @@ def cost_page(project: Project, titles: Mapping[str, str]) -> str:
         "Every command that runs a chapter says beforehand how long it may take; how to run them "
         "is told in [](executing.md).\n\n"
         + "\n".join(
-            f"## {part.capitalize()}\n\n{head}" + "\n".join(lines) + "\n"
+            f"## {captions.get(part, part.capitalize())}\n\n{head}" + "\n".join(lines) + "\n"
             for part, lines in parts.items()
         )
     )
+
+
+def _captions(project: Project) -> dict[str, str]:
+    """What the table of contents calls the folder of each part."""
+    found = {}
+    for part in yaml.safe_load((project.root / "_toc.yml").read_text()).get("parts", []):
+        for entry in part["chapters"]:
+            if entry["file"].startswith("chapters/"):
+                found[entry["file"].split("/")[1]] = str(part["caption"])
+    return found
+
+
+def _roughly(seconds: float) -> str:
+    """A guess has no more digits than it deserves.
+
+    >>> _roughly(32), _roughly(5932), _roughly(12_046_440)
+    ('32 s', '1 h 40 min', '3300 h')
+    """
+    if seconds >= 36_000:
+        return f"{float(f'{seconds / 3600:.2g}'):.0f} h"
+    return duration(seconds if seconds < 600 else 600 * round(seconds / 600))
 
 
 def _cost(cost: Mapping[str, Any] | None) -> list[str]:
@@ -71,6 +95,6 @@ def _cost_in_full(
     record = read_record(project, chapter)
     cost = record.data if record else costs.measured(project, chapter, document)
     if cost is None:
-        return [f"about {duration(costs.estimate(project, chapter, document).seconds)}", "", ""]
+        return [f"about {_roughly(costs.estimate(project, chapter, document).seconds)}", "", ""]
     smaller = " (smaller than the document)" if record and record.reductions(source) else ""
     return [duration(cost["seconds"]) + smaller, f"{cost['memory_mb']} MB", str(cost["device"])]
