@@ -85,7 +85,7 @@ function focusable() {
 
 /** IDs of statements say what they stand for, under the mouse and with the keyboard's focus. */
 function previews() {
-  const ID = /^(RANK|ORTH|MF|ISO|KER|GRAD|COND|DEC)-[\w.-]+$/;
+  const ID = /^[A-Z]{2,}-[\w.-]+$/;
   const links = [...document.querySelectorAll("article a")].filter((a) => a.dataset.id || ID.test(a.textContent.trim()));
   if (!links.length) return;
   const note = document.createElement("div");
