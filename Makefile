@@ -8,6 +8,8 @@ C ?=
 P ?=
 GRID ?=
 ALL ?=
+ID ?=
+OUT ?=
 BUDGET ?=
 PORT ?= 8000
 KILLS ?= 50
@@ -29,13 +31,15 @@ override GRID := $(value GRID)
 override BUDGET := $(value BUDGET)
 override PORT := $(value PORT)
 override KILLS := $(value KILLS)
-export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS
+override ID := $(value ID)
+override OUT := $(value OUT)
+export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS ID OUT
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter paper sweep vouch serve pdf zip bench mutants promises clean setup lock
+.PHONY: help book test test-fast test-site chapter new paper sweep vouch serve pdf zip bench mutants promises clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,8 +59,11 @@ test-fast: setup ## run the tests that take a second at most: under a minute, no
 test-site: setup ## test the built site in Chromium
 	@$(BIN)/python -m pytest -n "$$CORES" --dist worksteal tests/site
 
-chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."]
-	@$(BIN)/python -m signalbook chapter --set="$$P" -- "$$C"
+chapter: setup ## execute one chapter: C=<part>/<slug> [P="name=value ..."] [OUT=<folder> for what it found]
+	@$(BIN)/python -m signalbook chapter --set="$$P" --out="$$OUT" -- "$$C"
+
+new: setup ## write the first files of a new chapter: C=<part>/<slug> [ID=<statement>]
+	@$(BIN)/python -m signalbook new --ids="$$ID" -- "$$C"
 
 paper: setup ## the same at the document's own sizes, recorded: C=<part>/<slug> [P="device=cuda"], or ALL=1 [BUDGET=2h]
 	@$(BIN)/python -m signalbook paper --profile="$$PROFILE" --cores "$$CORES" $(if $(ALL),--all --budget="$$BUDGET",--set="$$P" -- "$$C")

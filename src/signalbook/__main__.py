@@ -8,6 +8,7 @@ import functools
 import http.server
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,6 +60,10 @@ def _parser() -> argparse.ArgumentParser:
     chapter = command(_chapter, "execute one chapter, at the fast profile or with your own values")
     chapter.add_argument("name", help="<part>/<slug>")
     chapter.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
+    chapter.add_argument("--out", default="", metavar="FOLDER", help="where to put what it found")
+    new = command(_new, "write the first files of a new chapter")
+    new.add_argument("name", help="<part>/<slug>")
+    new.add_argument("--ids", default="", metavar='"ID ..."', help="the statements it settles")
     paper = command(_paper, "execute chapters at the document's sizes and record them")
     paper.add_argument("name", nargs="?", help="<part>/<slug>")
     paper.add_argument("--all", action="store_true", help="all whose record is missing or stale")
@@ -119,7 +124,9 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook.ledger import unexpected
     from signalbook.outputs import claims_in
     from signalbook.records import read_record
+    from signalbook.results import hand_out, of_notebook
     from signalbook.source import Source
+    from signalbook.stage import check_figures
 
     _check_home()
     name = project.require(options.name)
@@ -134,11 +141,28 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     for claim in claims_in(run.notebook.cells):
         print(f"{claim['id']:<14} {claim['verdict']:<26} {claim['found']}")
     print(f"{run.seconds} s, {run.memory_mb} MB; the executed notebook is {path}")
+    if options.out:
+        found = of_notebook(project, name, chosen, run.notebook)
+        hand_out(Path(options.out), Path(name).name, run.notebook, found)
+        print(f"notebook, tables and verdicts are in {options.out}")
+    check_figures(run.notebook, name)
     wrong = unexpected(source, run.notebook, read_record(project, name))
     for text in wrong:
         print(f"{name}: {text}", file=sys.stderr)
     # Other values than the profile's may well give other verdicts than the declared ones.
     return int(bool(wrong) and not options.assignments)
+
+
+def _new(project: Project, options: argparse.Namespace) -> int:
+    from signalbook.skeleton import begin_chapter, settled_elsewhere
+
+    ids = options.ids.replace(",", " ").split()
+    for path in begin_chapter(project, options.name, ids):
+        print(path.relative_to(project.root))
+    for id, other in settled_elsewhere(project, options.name, ids).items():
+        print(f"note: {id} is settled in {other}; the build takes one chapter for an ID")
+    print(f"now write it, then: make chapter C={options.name}")
+    return 0
 
 
 def _paper(project: Project, options: argparse.Namespace) -> int:
@@ -214,7 +238,9 @@ def _assignments(options: argparse.Namespace, own: Mapping[str, Any] = {}) -> di
     """The values that the caller chose, before those of our ``own``."""
     from signalbook.device import resolved
 
-    return resolved({**own, **parse_assignments(options.assignments)})
+    # a list may be written with spaces: the shell's words are told apart after that
+    text = re.sub(r"=\[[^\]]*\]", lambda found: found[0].replace(" ", ""), options.assignments)
+    return resolved({**own, **parse_assignments(text)})
 
 
 def _estimate(project: Project, name: str, parameters: dict[str, Any]) -> None:

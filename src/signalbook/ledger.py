@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["Ledger", "collect", "unexpected"]
 
 HOLDS = ("holds", "holds with slack")
+#: What a check that fails lacks for the verdict "fails as printed".
+MISSING = (
+    ": if the statement is wrong, give it as a function of points, so that the build can evaluate "
+    "a counterexample, with repaired= (which passes the same test), repair= and severity="
+)
 #: The verdicts that a certificate may stand beside, by its kind.
 CERTIFIABLE = {
     "proof": (*HOLDS, "agrees at reduced scale"),
@@ -214,5 +219,8 @@ def _disagreements(settles: dict[str, list[str]], entries: dict[str, dict[str, A
                 f"{name}: expected {expected[0]!r}, but no claim of the chapter settles it"
             )
         elif found not in expected:
-            wrong.append(f"{name}: expected {' or '.join(map(repr, expected))}, found {found!r}")
+            missing = MISSING if found == "not reproduced" else ""
+            wrong.append(
+                f"{name}: expected {' or '.join(map(repr, expected))}, found {found!r}{missing}"
+            )
     return wrong

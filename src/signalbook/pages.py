@@ -203,7 +203,7 @@ def run_it_yourself(
         "```bash\n"
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
         f"make paper C={chapter}   # the document's own sizes\n"
-        f"papermill jupytext://chapters/{chapter}.md out.ipynb -p seed 1\n"
+        f".venv/bin/papermill jupytext://chapters/{chapter}.md out.ipynb -p seed 1\n"
         "```\n\n"
         ":::{dropdown} Cite this page\n"
         f"```bibtex\n{_citation(chapter, source.title)}```\n"

@@ -20,6 +20,12 @@ class JupytextHandler:
     @classmethod
     def read(cls, path: str) -> str:
         """Return the chapter as notebook JSON, outputs empty."""
+        from papermill.translators import papermill_translators
+
+        # papermill loads this module while it is itself loaded: its parts come later
+        from signalbook.papermill_lists import ListsOfWords
+
+        papermill_translators.register("python", ListsOfWords)
         return json.dumps(Source(Path(path.removeprefix(SCHEME))).notebook)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from signalbook.outputs import claims_in, figures_in
 from signalbook.project import Project
 from signalbook.records import read_record
 
-__all__ = ["Results", "load", "load_points"]
+__all__ = ["Results", "hand_out", "load", "load_points", "of_notebook"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Results:
     def write(self, folder: Path) -> None:
         """Write all tables as CSV into a folder of their own."""
         shutil.rmtree(folder, ignore_errors=True)
+        self.add_to(folder)
+
+    def add_to(self, folder: Path) -> None:
+        """Write all tables as CSV into a folder that may hold other files."""
         figures = {f"figures/{name}": frame for name, frame in self.figures.items()}
         for name, frame in {"claims": self.claims, "runs": self.runs, **figures}.items():
             write(folder / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
@@ -89,6 +94,24 @@ def _executed(project: Project, chapter: str) -> Results:
     _warn(chapter, stale(project, chapter, notebook))
     parameters = notebook["metadata"]["made"]["key"]["parameters"]
     return _together([_run(project, chapter, parameters, notebook)])
+
+
+def of_notebook(
+    project: Project, chapter: str, parameters: Mapping[str, Any], notebook: Mapping[str, Any]
+) -> Results:
+    """Return what one run of a chapter found, from its executed notebook."""
+    return _together([_run(project, chapter, parameters, notebook)])
+
+
+def hand_out(folder: Path, slug: str, notebook: Mapping[str, Any], found: Results) -> None:
+    """Write a run as files: the notebook, all tables as CSV, and ``verdicts.json``."""
+    write(folder / f"{slug}.ipynb", json.dumps(notebook, indent=1))
+    found.add_to(folder)
+    claims = [
+        {name: claim.get(name) for name in ("id", "about", "verdict", "found")}
+        for claim in claims_in(notebook["cells"])
+    ]
+    write(folder / "verdicts.json", json.dumps(claims, indent=1, ensure_ascii=False) + "\n")
 
 
 def _recorded(project: Project, chapter: str) -> Results:

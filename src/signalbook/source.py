@@ -13,6 +13,7 @@ import yaml
 
 from signalbook.errors import BookError
 from signalbook.fingerprint import of_cell, text_digest
+from signalbook.inventory import rows
 from signalbook.parameters import Parameter, declared
 
 __all__ = ["Source"]
@@ -33,6 +34,9 @@ SHAPES: dict[object, str] = {
     str: "a word",
     int: "a whole number",
 }
+
+#: How a chapter names itself.
+STARTS = re.compile(r"\bstart\(\s*[\"']([^\"']+)[\"']")
 
 #: What stands before the pages' text, and between it: neither holds a heading.
 NO_TEXT = re.compile(r"\A---\n.*?^---$|^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -80,6 +84,18 @@ class Source:
         _ = self.matter, self.parameters
         if not self._heading:
             raise BookError(f"{self.path.name} has no title: it needs a heading `# ...`")
+        if unknown := [name for name in self.settles if name not in rows()]:
+            raise BookError(
+                f"{self.path.name} settles {unknown[0]}, which is not in the inventory "
+                "(src/signalbook/statements)"
+            )
+        place = self.path.with_suffix("").as_posix()
+        for said in STARTS.findall("\n".join(cell.source for cell in self.code)):
+            if not place.endswith(f"/chapters/{said}"):
+                raise BookError(
+                    f"{self.path.name} starts as {said!r}: its randomness and its figures would be "
+                    f"those of another chapter; it is {place.rpartition('/chapters/')[2]!r}"
+                )
 
     @property
     def settles(self) -> dict[str, str]:

@@ -25,7 +25,7 @@ from signalbook.project import Project
 from signalbook.records import Record, read_record
 from signalbook.source import Source
 
-__all__ = ["stage"]
+__all__ = ["check_figures", "stage"]
 
 PROSE = ("_config.yml", "_toc.yml", "index.md", "CHANGELOG.md", "references.bib", "pages", "assets")
 LINK = re.compile(r"\]\(([\w./-]+)\.md(#[\w-]+)?\)")  # a staged chapter is no longer an .md file
@@ -101,7 +101,7 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     run = json.loads(executed.read_text())
     record = read_record(project, chapter)
     notebook, files = _merge(source, run, chapter, record)
-    _check_figures(notebook, chapter)
+    check_figures(notebook, chapter)
     _tell_recorded(notebook)
     _show_claims(notebook, chapter, ledger.of(chapter))
     _label_folds(notebook)
@@ -287,7 +287,7 @@ def _drop_private_types(cell: dict[str, Any]) -> None:
             output.get("data", {}).pop(mime, None)
 
 
-def _check_figures(notebook: dict[str, Any], chapter: str) -> None:
+def check_figures(notebook: dict[str, Any], chapter: str) -> None:
     """Every picture needs a caption and an alt text: some readers have only the latter."""
     for cell in notebook["cells"]:
         kinds = [kind for output in cell.get("outputs", []) for kind in output.get("data", {})]

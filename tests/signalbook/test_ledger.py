@@ -54,3 +54,10 @@ def test_the_worst_verdict_of_the_statement_is_the_verdict(claims, verdict):
 def test_where_only_print_slipped_the_computed_claim_speaks():
     assert entry(misprint("ORTH-T1", **SLIP), settled("holds"))["found"] == "computed"
     assert "Eq. (3)" in entry(misprint("ORTH-T1", **SLIP))["found"]
+
+
+def test_a_check_that_fails_without_a_counterexample_says_what_is_missing():
+    found = {"ORTH-T1": entry(settled("not reproduced"))}
+    (told,) = ledger._disagreements({"ORTH-T1": ["fails as printed"]}, found)
+    assert "found 'not reproduced': if the statement is wrong, give it as a function" in told
+    assert "repaired= " in told

@@ -1,5 +1,6 @@
 """The command line: what it refuses, and how it ends."""
 
+import argparse
 import socket
 from pathlib import Path
 
@@ -151,3 +152,8 @@ def test_a_run_says_beforehand_how_long_it_takes(here, monkeypatch, capsys):
     monkeypatch.setattr("signalbook.execute.execute", ran)
     assert cli.main(["chapter", A]) == 1
     assert capsys.readouterr().out == f"{A}: about 15 s, a rough guess\n"
+
+
+def test_a_list_may_be_given_with_spaces():
+    options = argparse.Namespace(assignments="widths=[16, 32] law='two words' runs=5")
+    assert cli._assignments(options) == {"widths": [16, 32], "law": "two words", "runs": 5}

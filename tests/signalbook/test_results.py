@@ -10,12 +10,29 @@ import signalbook
 from signalbook import results, sweep
 from signalbook.errors import BookError
 from signalbook.files import write
+from signalbook.outputs import CLAIMS, FIGURE
 from signalbook.project import Project
 from signalbook.records import seal
 from signalbook.source import Source
 from tests.signalbook.minibook import ROOT
 
 A, B = "orthogonality/a", "kernels/b"
+
+
+def test_a_run_is_handed_out_as_files(book, tmp_path):
+    claim = {"id": "ORTH-X1", "verdict": "holds", "found": "So it is.", "kind": "bound"}
+    data = {FIGURE: {"name": "line", "csv": "value\n1\n"}, CLAIMS: [claim]}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
+    notebook = {"cells": [{"cell_type": "code", "source": "", "outputs": [output]}]}
+    found = results.of_notebook(Project(book.root), A, {"seed": 0}, notebook)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").touch()  # what was there stays
+    results.hand_out(tmp_path / "out", "a", notebook, found)
+    there = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")}
+    tables = {"claims.csv", "runs.csv", "figures/line.csv"}
+    assert there == {"a.ipynb", "verdicts.json", "mine.txt"} | tables
+    (verdict,) = json.loads((tmp_path / "out" / "verdicts.json").read_text())
+    assert (verdict["id"], verdict["verdict"]) == ("ORTH-X1", "holds")
 
 
 @pytest.mark.slow  # it builds a book

@@ -70,3 +70,15 @@ def test_cells_have_the_same_names_each_time(path):
 def test_a_chapter_that_is_not_there_is_named(tmp_path):
     with pytest.raises(BookError, match=r"there is no lost\.md"):
         _ = Source(tmp_path / "lost.md").notebook
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('start("orthogonality/a"', 'start("orthogonality/b"', "a.md starts as 'orthogonality/b'"),
+        ("ORTH-X1: holds", "ORTH-X99: holds", "settles ORTH-X99, which is not in the inventory"),
+    ],
+)
+def test_another_chapters_name_and_an_unknown_id_stop_a_run(path, old, new, message):
+    with pytest.raises(BookError, match=message):
+        edited(path, old, new).check()

@@ -132,7 +132,7 @@ def test_cards_are_drawn_anew_from_their_data():
 def test_figures_need_words_for_those_who_do_not_see_them():
     cell = code("draw()", figure="gap")
     with pytest.raises(BookError, match="without alt"):
-        stage._check_figures({"cells": [cell]}, "part/slug")
+        stage.check_figures({"cells": [cell]}, "part/slug")
 
 
 def test_the_experiments_of_a_page_are_those_that_its_run_loaded(book):
