@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 import numpy as np
 import torch
 
-__all__ = ["Array", "Floats", "Numbers", "as_tensor", "on_tensors"]
+__all__ = ["Array", "Floats", "Numbers", "as_dtype", "as_tensor", "on_tensors"]
 
 Array = np.ndarray[Any, Any] | torch.Tensor
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -66,6 +66,18 @@ def as_tensor(value: object, name: str) -> torch.Tensor:
         bad = int((~torch.isfinite(tensor)).sum())
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
     return tensor
+
+
+def as_dtype(dtype: torch.dtype | str) -> torch.dtype:
+    """Return a floating type of torch, which may be given by its name.
+
+    >>> as_dtype("float32")
+    torch.float32
+    """
+    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+        raise ValueError(f"dtype must be a floating type such as torch.float32, got {dtype!r}")
+    return found
 
 
 def on_tensors(*names: str) -> OnTensors:

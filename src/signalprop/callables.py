@@ -20,6 +20,12 @@ from signalprop.activations import Activation
 
 __all__ = ["as_activation", "find_kinks"]
 
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
+
 FARTHEST = 32.0  # kinks are looked for up to here
 NARROW = 2e-3  # what a polynomial does not fit on such a panel is a kink
 SMOOTH = 1e-11  # relative error of interpolation on a panel where a function is smooth

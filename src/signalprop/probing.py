@@ -60,6 +60,8 @@ def probe(
     A metric that refuses a batch (a zero matrix has no gap) raises, with the layer's name in a
     note. ``strict=False`` puts NaN and the reason into the row instead.
 
+    Networks side by side (`MLP` with seeds, `Stacked`) have a row each, with the ``network``.
+
     The model is not changed, and neither are its numbers: the hooks go when the block ends.
 
     >>> from signalprop import rank
@@ -107,6 +109,7 @@ class Probe:
         self._layers = _chosen(model, layers)
         self._hooks: list[Any] = []
         self._passes = 0
+        self._models = getattr(model, "models", None)
         self._calls: dict[str, int] = {}
 
     def __enter__(self) -> Probe:
@@ -174,20 +177,24 @@ class Probe:
         number: int,
         call: int,
     ) -> None:
-        batch, read = self._batch(module, values.detach())
-        row: dict[str, Any] = {
-            "pass": number,
-            "layer": name,
-            "kind": type(module).__name__,
-            "call": call,
-            "signal": signal,
-            "samples": batch.shape[0],
-            "features": batch.shape[1],
-            "reading": read,
-        }
-        for title, metric in self.metrics.items():
-            row[title] = self._value(title, metric, batch, row)
-        self.rows.append(row)
+        values = values.detach()
+        several = isinstance(self._models, int) and values.ndim > 2 and len(values) == self._models
+        for network, each in enumerate(values if several else [values]):
+            batch, read = self._batch(module, each)
+            row: dict[str, Any] = {"network": network} if several else {}
+            row |= {
+                "pass": number,
+                "layer": name,
+                "kind": type(module).__name__,
+                "call": call,
+                "signal": signal,
+                "samples": batch.shape[0],
+                "features": batch.shape[1],
+                "reading": read,
+            }
+            for title, metric in self.metrics.items():
+                row[title] = self._value(title, metric, batch, row)
+            self.rows.append(row)
 
     def _value(self, title: str, metric: Metric, batch: torch.Tensor, row: dict[str, Any]) -> float:
         try:

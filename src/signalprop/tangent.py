@@ -15,6 +15,12 @@ from torch import Tensor, nn
 
 __all__ = ["empirical_ntk"]
 
+
+def __dir__() -> list[str]:
+    """Complete with the names that are meant to be used, not with what is imported here."""
+    return __all__
+
+
 GRAPH = 6  # a forward pass holds about so many times the inputs and outputs of its layers
 MIXED = 1e-3  # relative difference of an output alone and in a batch that is not rounding
 
@@ -35,8 +41,10 @@ def empirical_ntk(
     ``delta h^T``, with h the layer's input and delta the gradient at its output. So for one
     position its part of the kernel is the product of the Gram matrices of h and of delta, and no
     gradient is formed. For sequences and Conv2d, with patches for h, the gradients of a few output
-    channels are formed at a time. All other parameters go through ``torch.func``, one tensor at a
-    time. The kernel is that of Jacot, Gabriel and Hongler (2018).
+    channels are formed at a time. All other parameters (of normalizations, embeddings, recurrent
+    layers, and of convolutions in one or three dimensions, in groups or with another padding than
+    zeros) go through ``torch.func``, one tensor at a time, whose Jacobian ``(n, outputs, entries)``
+    is held whole, whatever the budget. The kernel is that of Jacot, Gabriel and Hongler (2018).
 
     ``budget`` is in bytes: what is held besides the model, the inputs and the kernel stays about
     below it. For that the model is passed through with few samples and for few layers at a time;

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from signalprop._arrays import as_tensor, on_tensors
+from signalprop._arrays import as_dtype, as_tensor, on_tensors
 
 
 @on_tensors("x", "y")
@@ -82,3 +82,10 @@ class Meta(torch.Tensor):
     @property
     def device(self):
         return torch.device("meta")
+
+
+def test_types_by_their_names():
+    assert as_dtype("float64") is as_dtype(torch.float64) is torch.float64
+    for bad in ("int32", "flaot", torch.int64, 32):
+        with pytest.raises(ValueError, match="dtype must be a floating type such as"):
+            as_dtype(bad)

@@ -80,7 +80,18 @@ def test_a_program_loads_the_modules_that_it_uses_and_no_others():
 
 
 def test_completion_shows_what_is_meant_to_be_used():
-    for name in ("activations", "clusters", "inputs", "random", "spectra", "weights"):
+    for name in (
+        "activations",
+        "callables",
+        "clusters",
+        "inputs",
+        "probing",
+        "random",
+        "spectra",
+        "sweeps",
+        "tangent",
+        "weights",
+    ):
         module = importlib.import_module(f"signalprop.{name}")
         assert dir(module) == sorted(module.__all__)
 

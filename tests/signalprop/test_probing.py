@@ -189,3 +189,22 @@ def test_bad_requests_are_named(model):
     p = sp.probe(model, METRICS)
     with p, pytest.raises(RuntimeError, match="running already"):
         p.__enter__()
+
+
+def test_networks_side_by_side_have_a_row_each():
+    x = torch.randn(5, 4, generator=sp.Stream(0).torch())
+    together = sp.MLP(4, 6, 1, 3, seeds=[3, 7], dtype="float64")
+    with sp.probe(together, [sp.soft_rank], gradients=True) as seen:
+        together(x.double()).square().sum().backward()
+    assert {row["samples"] for row in seen.rows} == {5}
+    for network, seed in enumerate((3, 7)):
+        alone = sp.MLP(4, 6, 1, 3, seeds=[seed], dtype="float64")
+        with sp.probe(alone, [sp.soft_rank], gradients=True) as one:
+            alone(x.double()).square().sum().backward()
+        mine = [row["soft_rank"] for row in seen.rows if row["network"] == network]
+        np.testing.assert_allclose(mine, [row["soft_rank"] for row in one.rows], rtol=1e-12)
+        assert len(mine) == len(seen.rows) / 2
+    stacked = sp.models.Stacked([torch.nn.Linear(4, 3) for _ in range(2)])
+    with sp.probe(stacked, [sp.rank]) as seen:
+        stacked(x.expand(2, 5, 4))
+    assert [row["network"] for row in seen.rows] == [0, 1]

@@ -30,9 +30,11 @@ class Measurement:
 
     def __repr__(self) -> str:
         runs, layers = self.values.shape[:2]
+        of_runs = "1 run" if runs == 1 else f"{runs} runs"
+        of_layers = "1 layer" if layers == 1 else f"{layers} layers"
         between = f", {self.layers[0]} to {self.layers[-1]}" if layers else ""
         each = f", each {self.values.shape[2:]}" if self.values.ndim > 2 else ""
-        return f"Measurement({self.name}: {runs} runs, {layers} layers{between}{each})"
+        return f"Measurement({self.name}: {of_runs}, {of_layers}{between}{each})"
 
     def __eq__(self, other: object) -> bool:
         """Whether the other measurement has the same name, layers and values."""

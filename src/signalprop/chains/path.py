@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from signalprop._arrays import Array, as_tensor
+from signalprop._arrays import Array, as_dtype, as_tensor
 from signalprop.chains.drawn import Drawn
 from signalprop.chains.engines import BLOCK, ENGINES, choose_engine
 from signalprop.chains.measurement import Measurement, TimeAverage
@@ -65,7 +65,7 @@ class Path:
         """Check the request and draw the inputs; the arguments are those of `Chain.run`."""
         if depth < 0 or runs < 1:
             raise ValueError(f"depth must be >= 0 and runs >= 1, got {depth} and {runs}")
-        dtype, device = _dtype(dtype), _device(device)
+        dtype, device = as_dtype(dtype), _device(device)
         stream = as_stream(seed)
         width = chain.width_at(1)
         start = _start(x, width, runs, stream).to(device, dtype)
@@ -287,13 +287,6 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
             f"x must be (n, d) or (runs, n, d) with runs = {runs}, got shape {tuple(start.shape)}"
         )
     return start
-
-
-def _dtype(dtype: torch.dtype | str) -> torch.dtype:
-    found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise ValueError(f"dtype must be a floating type such as torch.float32, got {dtype!r}")
-    return found
 
 
 def _device(device: torch.device | str) -> torch.device:

@@ -52,6 +52,8 @@ def jacobian(
         return PathJacobian(model)
     if not callable(model) or x is None:
         raise ValueError(f"model must be a module or a function, with an x, got {model!r}, {x!r}")
+    if isinstance(getattr(model, "models", None), int):
+        raise ValueError("model must be a single network, got several side by side: take one")
     start = as_tensor(x, "x").detach()
     if isinstance(model, nn.Module):
         weights = next(model.parameters(), start)

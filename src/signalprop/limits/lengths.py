@@ -54,6 +54,12 @@ class LengthMap:
         self.phi = as_activation(phi)
         self.weight_variance, self.bias_variance = weight_variance, bias_variance
 
+    def __repr__(self) -> str:
+        return (
+            f"LengthMap({self.phi.name}, weight_variance={self.weight_variance:g}, "
+            f"bias_variance={self.bias_variance:g})"
+        )
+
     def __call__(self, q: Array | float) -> Array:
         """Return the variance of the next layer's pre-activations."""
         return self._answer(self._value, q)

@@ -41,6 +41,8 @@ def nngp(
 ) -> Array:
     """Return the covariance of the outputs at initialisation, ``(..., n, n)``, in float64.
 
+    ``depth`` counts hidden layers, as for `MLP`: 0 is a linear model.
+
     Of several depths at once, in one pass through the deepest: ``(depths, ..., n, n)``. Right
     because given layer ``l`` the units of layer ``l+1`` are independent Gaussians whose covariance
     is an average over ``m`` units, which converges (COND Lemma 20). For ``phi`` with
@@ -69,6 +71,8 @@ def ntk(
     bias_variance: float = 0.0,
 ) -> Array:
     """Return the neural tangent kernel, of all weights and biases: ``(..., n, n)``, in float64.
+
+    ``depth`` counts hidden layers, as for `MLP`: 0 is a linear model.
 
     Of several depths at once, in one pass through the deepest: ``(depths, ..., n, n)``.
     ``T_1 = S_1``, ``T_{l+1} = S_{l+1} + weight_variance T_l * E phi'(u_l) phi'(u_l)``, with ``S_l``

@@ -11,7 +11,13 @@ from signalprop._arrays import on_tensors
 from signalprop.metrics._checks import require_representable
 from signalprop.metrics.cosines import mean_absolute_cosine
 
-__all__ = ["alignment_by_layer", "gradient_alignment", "gradient_norms", "per_sample_gradients"]
+__all__ = [
+    "alignment_by_layer",
+    "gradient_alignment",
+    "gradient_norms",
+    "per_sample_gradients",
+    "side_by_side",
+]
 
 
 def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
@@ -27,7 +33,7 @@ def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
     >>> gradient_norms(layer, layer(torch.tensor([[3.0, 4.0]], dtype=torch.float64)).sum())
     {'weight': 5.0}
     """
-    models = _side_by_side(module)
+    models = side_by_side(module)
     if loss.ndim and loss.shape != (models,):
         raise ValueError(f"loss must be a scalar, got shape {tuple(loss.shape)}")
     leading = 0 if models is None else 1
@@ -46,8 +52,12 @@ def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
     }
 
 
-def _side_by_side(module: nn.Module) -> int | None:
-    """Return how many networks the parameters of ``module`` are of, None for a single one."""
+def side_by_side(module: nn.Module) -> int | None:
+    """Return how many networks the parameters of ``module`` are of, None for a single one.
+
+    >>> side_by_side(nn.Linear(2, 1)) is None
+    True
+    """
     counts = (getattr(part, "models", None) for part in module.modules())
     return next((count for count in counts if isinstance(count, int)), None)
 

@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 from torch import nn
 
+from signalprop._arrays import as_dtype
 from signalprop.models.mlp import Layer
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
@@ -43,7 +44,7 @@ class ConvStack(nn.Module):
         padding: Padding = "zeros",
         weights: Law | str = "xavier",
         stream: Stream | int = 0,
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | str = torch.float32,
     ) -> None:
         super().__init__()
         if min(inputs, channels) < 1 or depth < 0:
@@ -58,7 +59,7 @@ class ConvStack(nn.Module):
                 padding=1,
                 padding_mode=padding,
                 bias=False,
-                dtype=dtype,
+                dtype=as_dtype(dtype),
             )
             for i in range(depth)
         ]

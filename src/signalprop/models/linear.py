@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from signalprop._arrays import as_dtype
 from signalprop.weights import Law
 
 __all__ = ["Affine", "Linear"]
@@ -41,11 +42,12 @@ class Linear(nn.Module):
         law: Law,
         generators: Sequence[np.random.Generator] | np.random.Generator,
         bias: str = "zero",
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | str = torch.float32,
     ) -> None:
         super().__init__()
         if bias not in BIASES:
             raise ValueError(f"bias must be one of {', '.join(BIASES)}, got {bias!r}")
+        dtype = as_dtype(dtype)
         one = isinstance(generators, np.random.Generator)
         each = [generators] if isinstance(generators, np.random.Generator) else generators
         weight = law.sample(outputs, inputs, each, dtype)
@@ -85,9 +87,10 @@ class Affine(nn.Module):
     """
 
     def __init__(
-        self, width: int, leading: tuple[int, ...] = (), dtype: torch.dtype = torch.float32
+        self, width: int, leading: tuple[int, ...] = (), dtype: torch.dtype | str = torch.float32
     ) -> None:
         super().__init__()
+        dtype = as_dtype(dtype)
         self.scale = nn.Parameter(torch.ones(*leading, width, dtype=dtype))
         self.shift = nn.Parameter(torch.zeros(*leading, width, dtype=dtype))
 

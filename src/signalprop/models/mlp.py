@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from signalprop._arrays import as_dtype
 from signalprop.layers._checks import require_layers
 from signalprop.models.linear import Linear
 from signalprop.random import Stream, as_stream
@@ -20,6 +21,8 @@ Layer = Callable[[torch.Tensor], torch.Tensor]
 
 class MLP(nn.Module):
     """Networks ``inputs -> width -> ... -> width -> outputs`` with ``depth`` hidden layers.
+
+    ``depth`` counts hidden layers, so there are ``depth + 1`` weight matrices.
 
     After each product but the last come ``layers``, in order: say ``[BatchNorm(eps=1e-5),
     torch.relu]``, or ``[torch.relu, LayerNorm(eps=1e-5)]``. Where they depend on the hidden layer
@@ -50,7 +53,7 @@ class MLP(nn.Module):
         bias: str = "drawn",
         seeds: Sequence[int] | None = None,
         stream: Stream | int = 0,
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | str = torch.float32,
     ) -> None:
         super().__init__()
         if min(inputs, width, outputs) < 1 or depth < 0:
@@ -58,6 +61,7 @@ class MLP(nn.Module):
             raise ValueError(f"sizes must be at least 1 and depth at least 0, got {sizes}")
         if seeds is not None and not len(seeds):
             raise ValueError("seeds must name at least one network, got none")
+        dtype = as_dtype(dtype)
         self.models = None if seeds is None else len(seeds)
         source = as_stream(stream).child("init")
         generators = source.numpy(0) if seeds is None else [source.numpy(s) for s in seeds]

@@ -92,3 +92,8 @@ def test_bad_requests_are_named(conv):
         sp.jacobian(lambda x: x.sum(0), torch.ones(3, 2))
     with pytest.raises(ValueError, match=r"count must lie in 1..4"):
         sp.jacobian(conv, X).singular_values(5)
+
+
+def test_networks_side_by_side_are_refused():
+    with pytest.raises(ValueError, match="single network, got several side by side"):
+        sp.jacobian(sp.MLP(3, 4, 1, 2, seeds=[0, 1]), torch.ones(2, 3))

@@ -222,3 +222,9 @@ def test_bad_input_is_refused():
         LengthMap(A.relu).iterate(1.0, -1)
     with pytest.raises(ValueError, match="start must be positive"):
         LengthMap(A.relu).fixed_point(0.0)
+
+
+def test_it_says_what_it_is():
+    assert repr(LengthMap(torch.tanh, 1.5, 0.1)) == (
+        "LengthMap(tanh, weight_variance=1.5, bias_variance=0.1)"
+    )

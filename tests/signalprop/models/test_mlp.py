@@ -155,3 +155,9 @@ def test_a_training_step_goes_down_the_gradient(depth):
     train([Group("one", net, seeds=[0], rates=[rate])], x, y, Recipe(steps=1, batch=16))
     for p, old, gradient in zip(weights, before, gradients, strict=True):
         torch.testing.assert_close(p.detach(), old - rate * gradient, rtol=1e-6, atol=1e-8)
+
+
+def test_types_by_their_names():
+    assert MLP(3, 4, 1, 2, dtype="float64").head.weight.dtype == torch.float64
+    with pytest.raises(ValueError, match="dtype must be a floating type"):
+        MLP(3, 4, 1, 2, dtype="int32")
