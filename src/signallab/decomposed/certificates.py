@@ -52,6 +52,7 @@ __all__ = [
     "the_sign_stays",
     "three_clusters_vanish",
     "waits_depend",
+    "weaker_exponent",
 ]
 
 Row = list[Fraction]
@@ -448,6 +449,26 @@ def gain_at_the_invariant() -> Identity:
     n = sympy.Symbol("n")
     squared_radius = 1 + 1 / (n - 1) ** 2
     return prove_identity(n**2 / ((n - 1) ** 2 * squared_radius), n**2 / (n**2 - 2 * n + 2))
+
+
+def weaker_exponent() -> list[Identity]:
+    """DEC (7b) is weaker than (7a): ``a - 1 - log a`` is at most the other exponent, for a > 1.
+
+    That one is ``(a/g - 1) log((a - g)/(1 - g)) - (a/g) log a``. Their difference is 0 at a = 1, as
+    is its slope, and it is convex: its second derivative is ``g / (a^2 (a - g))``.
+
+    >>> len(weaker_exponent())
+    3
+    """
+    a, g = sympy.symbols("a g", positive=True)
+    sharp = (a / g - 1) * sympy.log((a - g) / (1 - g)) - a / g * sympy.log(a)
+    difference = sharp - (a - 1 - sympy.log(a))
+    slope = difference.diff(a)
+    return [
+        prove_identity(difference.subs(a, 1), sympy.S.Zero),
+        prove_identity(slope.subs(a, 1), sympy.S.Zero),
+        prove_identity(slope.diff(a), g / (a**2 * (a - g))),
+    ]
 
 
 def one_of_two_ends() -> Identity:

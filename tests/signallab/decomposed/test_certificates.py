@@ -105,6 +105,13 @@ def test_layers_of_infinite_width():
     assert sides(certified.the_cluster_widens()) == pytest.approx((case.left, case.right))
 
 
+def test_the_weaker_exponent():
+    assert len(certified.weaker_exponent()) == 3
+    a, g = 3.0, 0.25
+    sharp = rank_through_relu.weaker_tail(a, g).right
+    assert sharp == pytest.approx((a / g - 1) * np.log((a - g) / (1 - g)) - a / g * np.log(a))
+
+
 def test_one_of_two_ends():
     assert certified.one_of_two_ends().symbols == ("n", "r")
     assert two_clusters.norm_bound(5, 0.3).left <= 2 / (4**2 + 1)
