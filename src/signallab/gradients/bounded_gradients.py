@@ -207,8 +207,7 @@ def log_norms(
     found = []
     for run in range(setting.runs):
         w = draw(setting.stream, run, max(depths), setting.width, inputs, law)
-        w = Weights(*(part.to(setting.x.dtype) for part in (w.first, w.square, w.head)))
-        w = replace(w, head=w.head / repeats**0.5)
+        w = replace(w, head=w.head.to(setting.x.dtype) / repeats**0.5)
         found.append(log_gradients(NETWORK, w, setting.x, setting.labels, depths, layers))
     return np.array(found)
 
@@ -284,8 +283,7 @@ def told_apart(setting: Setting, depths: Sequence[int]) -> Floats:
     (2,)
     """
     w = draw(setting.stream, 0, max(depths), setting.width, setting.x.shape[1])
-    hidden = [part.to(setting.x.dtype) for part in w.hidden]
-    halves = [end.chunk(2) for end in states(NETWORK, hidden, setting.x.repeat(2, 1), depths)]
+    halves = [end.chunk(2) for end in states(NETWORK, w, setting.x.repeat(2, 1), depths)]
     return np.array([float((a - b).norm()) for a, b in halves])
 
 
@@ -332,7 +330,7 @@ def last_gaps(setting: Setting, depth: int, law: sp.Law | None = None) -> Floats
     found = []
     for run in range(setting.runs):
         w = draw(setting.stream, run, depth, setting.width, inputs, law)
-        (end,) = states(NETWORK, w.hidden, setting.x, [depth])
+        (end,) = states(NETWORK, w, setting.x, [depth])
         found.append(float(sp.isometry_gap(end)))
     return np.array(found)
 
@@ -354,8 +352,7 @@ def _forward(
     x: torch.Tensor, labels: torch.Tensor, weights: Weights
 ) -> tuple[list[torch.Tensor], torch.Tensor]:
     """``X_0, ..., X_L`` as ``(d, n)``, and the gradient of the loss in ``X_L``'s logits."""
-    depth = len(weights.hidden)
-    ends = states(NETWORK, weights.hidden, x, range(1, depth + 1))
+    ends = states(NETWORK, weights, x, range(1, weights.depth + 1))
     path = [end.mT for end in (x, *ends)]
     targets = torch.nn.functional.one_hot(labels, len(weights.head)).T
     flow = (torch.softmax(weights.head @ path[-1], 0) - targets) / len(labels)
@@ -406,7 +403,7 @@ def by_chain_rule(
         back = (back - along) / torch.linalg.vector_norm(w @ before, dim=1, keepdim=True)
         logs.append(float((back @ before.mT).norm().log()))
         back = w.mT @ back
-    depth = len(weights.hidden)
+    depth = weights.depth
     auto = log_gradients(NETWORK, weights, x, labels, [depth], range(depth))[0]
     return Case(np.array(logs[::-1]), auto, words=words)
 

@@ -86,7 +86,7 @@ def load(
         fetch(name)
     images, labels = _read(dataset, split)
     return (
-        torch.from_numpy(images[:count]).to(torch.float32) / 255,
+        torch.from_numpy(images[:count]).to(torch.float32).div_(255),
         torch.from_numpy(labels[:count]).to(torch.int64),
     )
 
