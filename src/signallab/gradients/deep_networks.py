@@ -100,13 +100,12 @@ class Redrawn:
     def __getitem__(self, part: slice) -> torch.Tensor:
         start, stop, _ = part.indices(self._count)
         known = max(index for index in self._states if index <= start)
-        self._generator.bit_generator.state = self._states[known]
-        count = max(stop - known, 0)
-        if not count:
-            return torch.empty(0, self._width, self._width, dtype=torch.float64)
-        drawn = self._law.sample(self._width, self._width, [self._generator] * count)
-        self._states[stop] = self._generator.bit_generator.state
-        return drawn[start - known :]
+        drawn = np.empty((max(stop - known, 0), self._width, self._width))
+        if len(drawn):
+            self._generator.bit_generator.state = self._states[known]
+            self._law.fill(drawn, self._generator)
+            self._states[stop] = self._generator.bit_generator.state
+        return torch.from_numpy(drawn[start - known :])
 
 
 @dataclass(frozen=True)

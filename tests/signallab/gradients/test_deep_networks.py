@@ -188,9 +188,9 @@ def most_held(depth):
             held -= self.tensor.numel()
 
     class Counting(sp.weights.Law):
-        def sample(self, out_features, in_features, generators, dtype=torch.float64):
-            drawn.append(len(generators))
-            return super().sample(out_features, in_features, generators, dtype)
+        def fill(self, out, generator):
+            drawn.append(out[..., 0, 0].size)
+            super().fill(out, generator)
 
     weights = lab.draw(Stream(7), 0, depth, 4, 4, Counting("orthogonal", 1.0))
     x = torch.randn(5, 4, generator=Stream(8).torch(), dtype=torch.float64)
