@@ -11,16 +11,29 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from torch import nn
 
 import signalprop as sp
 from signallab.gradients.deep_networks import ACTIVATIONS, shaped
+from signalprop._arrays import Floats
 from signalprop.random import Stream
 from signalprop.training.scores import cross_entropy, measure
 
-__all__ = ["Data", "Setting", "accuracies", "load", "moved", "over_layers", "trained"]
+__all__ = [
+    "Data",
+    "Setting",
+    "accuracies",
+    "across",
+    "blind",
+    "load",
+    "moved",
+    "over_layers",
+    "predicted_across",
+    "trained",
+]
 
 #: As in the modules of PyTorch: below it, batch normalization takes a variance for zero.
 EPS = 1e-5
@@ -149,6 +162,59 @@ def moved(setting: Setting, activation: str, depth: int, net: sp.MLP) -> torch.T
     before = _hidden(_networks(setting, activation, depth))
     steps = [(b - a).detach().double() for a, b in zip(before, _hidden(net), strict=True)]
     return torch.stack([d.square().sum((-2, -1)) / d.shape[-2] for d in steps], dim=1)
+
+
+def across(setting: Setting, activation: str, depth: int) -> torch.Tensor:
+    """Return ``2 |S|_F^2 / |G|_F^2`` ``(models, depth - 1)``, S the symmetric part of ``G W^T``.
+
+    G is the gradient of the loss on the first batch in a square matrix W before training. A step
+    along G stays among the orthogonal matrices, to first order, if S is zero. If G has nothing to
+    do with W this is 1, on average and nearly. Why it is so scaled: it is what the gap over the
+    squared movement (:func:`moved`) tends to for small steps along G.
+    """
+    data, count = setting.data, setting.batch
+    net = _networks(setting, activation, depth)
+    weights = _hidden(net)[1:]
+    x, labels = (
+        part[:count].expand(setting.runs, *part[:count].shape) for part in (data.x, data.labels)
+    )
+    gradients = torch.autograd.grad(cross_entropy(net(x), labels).sum(), weights)
+    shares = []
+    for w, g in zip(weights, gradients, strict=True):
+        turned = (g @ w.detach().mT).double()
+        symmetric = (turned + turned.mT) / 2
+        shares.append(2 * symmetric.square().sum((-2, -1)) / turned.square().sum((-2, -1)))
+    return torch.stack(shares, dim=1)
+
+
+def blind(width: int, runs: int, stream: Stream) -> Floats:
+    """Return gap over squared movement ``(runs,)`` of orthogonal matrices after a Gaussian step.
+
+    Its mean is ``(d - 1) (d + 2) / d^2`` for short steps: of the ``d^2`` directions of a step those
+    count that turn into symmetric matrices of trace zero, twice.
+
+    >>> blind(50, 2, Stream(0)).round(1)
+    array([1., 1.])
+    """
+    w = sp.orthogonal().sample(width, width, stream.runs(runs))
+    steps = torch.from_numpy(stream.numpy("steps").normal(size=w.shape, scale=1e-4))
+    moved = steps.square().sum((-2, -1)) / width
+    return np.asarray(sp.isometry_gap(w + steps) / moved)
+
+
+def predicted_across(width: int, below: Any) -> Any:
+    """Return what :func:`across` tends to, ``below`` layers under the last: ``2 q / (1 + q)``.
+
+    With ``q = (1 - 2 / (d + 2))^below``. Why it is right for linear layers between orthogonal rows:
+    from a layer to the one below, ``G W^T`` is turned by a rotation, and normalization sets its
+    diagonal to zero. The diagonal of a turned symmetric matrix of trace zero has ``2 / (d + 2)`` of
+    its squared length, on average; the rest of ``G W^T`` has none. Both parts are equal at first.
+
+    >>> float(predicted_across(100, 0)), round(float(predicted_across(100, 100)), 2)
+    (1.0, 0.24)
+    """
+    q = (1 - 2 / (width + 2)) ** np.asarray(below, dtype=float)
+    return 2 * q / (1 + q)
 
 
 def _gaps(net: sp.MLP, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

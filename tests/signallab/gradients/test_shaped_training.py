@@ -76,6 +76,17 @@ def test_gaps_and_gradients_are_those_of_each_layer(setting, found):
     np.testing.assert_allclose(history.values["gradient"][0, 1], expected, rtol=1e-4)
 
 
+def test_gradients_are_of_the_first_images_only(setting):
+    net = lab._networks(setting, "tanh", 2)
+    x, labels = (
+        part[:16].expand(2, *part[:16].shape) for part in (setting.data.x, setting.data.labels)
+    )
+    found = lab.over_layers(5)["gradient"](net, x, labels)
+    loss = torch.nn.functional.cross_entropy(net(x[:, :5])[0], labels[0, :5])
+    (gradient,) = torch.autograd.grad(loss, list(net.parameters())[1])
+    assert float(found[0, 1]) == pytest.approx(float(gradient[0].norm()), rel=1e-4)
+
+
 def test_weights_move_by_the_squared_distance_a_row(setting, found):
     net, _ = found["tanh", 3]
     before = lab._networks(setting, "tanh", 3)
@@ -86,12 +97,11 @@ def test_weights_move_by_the_squared_distance_a_row(setting, found):
         assert float(moved[1, layer]) == pytest.approx(float(((a - b) ** 2).sum() / 12))
 
 
-def test_a_random_step_has_a_gap_of_its_squared_length():
-    """What ``moved`` is put beside the gap for, at width 60."""
-    w = sp.orthogonal().sample(60, 60, Stream(2).runs(1))
-    step = 1e-3 * torch.randn(w.shape, generator=Stream(3).torch(), dtype=w.dtype)
-    gap, length = float(sp.isometry_gap(w + step)), float(step.square().sum() / 60)
-    assert gap == pytest.approx(length, rel=0.1)
+def test_a_blind_step_has_a_gap_of_its_squared_length():
+    """The share of directions that are symmetric and free of trace, twice, in few dimensions."""
+    ratios = lab.blind(4, 3000, Stream(2))
+    assert ratios.mean() == pytest.approx(3 * 6 / 16, abs=0.03)
+    assert ratios.std() > 0.1
 
 
 def test_data_are_averaged_down_and_standardized_by_the_training_images(monkeypatch):
@@ -106,3 +116,37 @@ def test_data_are_averaged_down_and_standardized_by_the_training_images(monkeypa
     torch.testing.assert_close(data.test_x, expected.flatten(1), atol=1e-5, rtol=1e-4)
     assert data.x.shape == (30, 16)
     assert data.classes == 7
+
+
+def test_a_small_step_has_the_gap_that_its_gradient_foretells(setting):
+    """Over its squared length: both for a gradient of the network and for one along the group."""
+    found = lab.across(setting, "tanh", 3)
+    assert found.shape == (2, 2)
+    net = lab._networks(setting, "tanh", 3).double()
+    x, labels = setting.data.x[:16].double(), setting.data.labels[:16]
+    loss = torch.nn.functional.cross_entropy(net(x)[1], labels)
+    for layer in (1, 2):
+        (g,) = torch.autograd.grad(loss, list(net.parameters())[layer], retain_graph=True)
+        w = list(net.parameters())[layer].detach()[1]
+        u, _, v = torch.linalg.svd(w)  # nearer to orthogonal than single precision is
+        step = 1e-3 * g[1] / g[1].norm()
+        ratio = float(sp.isometry_gap(u @ v + step)) / float(step.square().sum() / 12)
+        assert float(found[1, layer - 1]) == pytest.approx(ratio, abs=0.01)
+
+
+def test_turns_and_lost_diagonals_forget_the_symmetric_part():
+    """The prediction against matrices that are turned and lose their diagonals, at width 6."""
+    d, runs, layers = 6, 3000, 5
+    turn, draws = np.empty((runs, d, d)), Stream(6).numpy()
+    m = torch.randn(runs, d, d, generator=Stream(5).torch(), dtype=torch.float64)
+    m = m - torch.diag_embed(m.diagonal(dim1=-2, dim2=-1))
+    lengths = []
+    for _ in range(layers):
+        lengths.append([float((m + sign * m.mT).square().sum((-2, -1)).mean()) for sign in (1, -1)])
+        sp.orthogonal().fill(turn, draws)
+        m = torch.from_numpy(turn).mT @ m @ torch.from_numpy(turn)
+        m = m - torch.diag_embed(m.diagonal(dim1=-2, dim2=-1))
+    symmetric, skew = np.array(lengths).T
+    q = symmetric / symmetric[0] * skew[0] / skew
+    expected = lab.predicted_across(d, np.arange(layers))
+    np.testing.assert_allclose(2 * q / (1 + q), expected, rtol=0.02)
