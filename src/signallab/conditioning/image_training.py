@@ -19,7 +19,7 @@ from torch import nn
 import signalprop as sp
 from signalprop.random import Stream
 from signalprop.training.history import History
-from signalprop.training.scores import Score
+from signalprop.training.scores import Score, cross_entropy
 
 __all__ = ["INPUTS", "Data", "Plan", "Setting", "best", "dots", "load", "searched", "trained"]
 
@@ -27,6 +27,9 @@ Plan = tuple[str, int]
 #: What the document leaves unsaid: channels of mean 0 and variance 1, or pixels in [0, 1] with
 #: every image scaled to one length, which are the inputs that its theorems speak of.
 INPUTS = ("standardized", "unit length")
+#: Names of what is recorded: one score on training images, three on test images from one pass.
+TRAIN, OF_TESTS = "train accuracy", ("test accuracy", "dot product", "absolute dot product")
+SEARCH = "accuracy and loss"
 
 
 @dataclass(frozen=True)
@@ -43,16 +46,17 @@ class Data:
 class Setting:
     """How networks learn ``data``: plain stochastic gradient descent, rates cut to a tenth in turn.
 
-    ``build(method, depth, seeds)`` makes networks side by side, and ``features(model, x)`` returns
-    what their heads see, ``(models, n, d)``. Rates are cut after every ``drop_after`` epochs. The
-    last ``validation`` training images are kept back where a rate is searched for. Scores take
-    ``probe`` training and test images. Settings that share a ``long_run``, which goes to
-    :func:`signalprop.training.train`, have a ``name`` of their own.
+    ``build(method, depth, seeds)`` makes networks side by side, and ``at_head(model, x)`` returns
+    what their heads see, ``(models, n, d)``, and the logits that these make of it, ``(models, n,
+    classes)``. Rates are cut after every ``drop_after`` epochs. The last ``validation`` training
+    images are kept back where a rate is searched for. Scores take ``probe`` training and test
+    images. Settings that share a ``long_run``, which goes to :func:`signalprop.training.train`,
+    have a ``name`` of their own.
     """
 
     data: Data
     build: Callable[[str, int, Sequence[int]], nn.Module] = field(repr=False)
-    features: Callable[[Any, torch.Tensor], torch.Tensor] = field(repr=False)
+    at_head: Callable[[Any, torch.Tensor], tuple[torch.Tensor, torch.Tensor]] = field(repr=False)
     stream: Stream
     batch: int = 128
     epochs: int = 3
@@ -111,11 +115,12 @@ def searched(setting: Setting, plans: Sequence[Plan], rates: Sequence[float]) ->
         data.labels[:-kept],
         _recipe(setting, len(data.x) - kept),
         probe=(data.x[-kept:], data.labels[-kept:]),
+        metrics={SEARCH: _accuracy_and_loss},
         seed=setting.stream.child("training"),
         **setting.long_run,
     )
     frames = [
-        pd.DataFrame({s: histories[group.name].final(s) for s in ("accuracy", "loss")}).assign(
+        pd.DataFrame(histories[group.name].final(SEARCH), columns=["accuracy", "loss"]).assign(
             method=method, depth=depth, rate=rates
         )
         for group, (method, depth) in zip(groups, plans, strict=True)
@@ -186,16 +191,18 @@ def _group(
     )
 
 
-def _scores(setting: Setting) -> dict[str, Score]:
-    def of_features(absolute: bool) -> Score:
-        return lambda model, x, y: dots(setting.features(model, x), absolute)
+def _accuracy_and_loss(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Both of one pass ``(models, 2)``: the pass is what takes the time."""
+    logits = model(x)
+    return torch.stack([sp.training.accuracy(logits, y), cross_entropy(logits, y)], -1)
 
-    return {
-        "train accuracy": _OfTraining(setting),
-        "test accuracy": sp.training.METRICS["accuracy"],
-        "dot product": of_features(False),
-        "absolute dot product": of_features(True),
-    }
+
+def _scores(setting: Setting) -> dict[str, Score]:
+    def of_tests(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        h, logits = setting.at_head(model, x)
+        return torch.stack([sp.training.accuracy(logits, y), dots(h), dots(h, absolute=True)], -1)
+
+    return {TRAIN: _OfTraining(setting), " and ".join(OF_TESTS): of_tests}
 
 
 class _OfTraining:
@@ -218,8 +225,8 @@ class _OfTraining:
 
 
 def _frame(setting: Setting, history: History, plan: Plan) -> pd.DataFrame:
-    scores = ["train accuracy", "test accuracy", "dot product", "absolute dot product"]
-    record, run = np.indices(history.values[scores[0]].shape).reshape(2, -1)
+    record, run = np.indices(history.values[TRAIN].shape).reshape(2, -1)
+    of_tests = history.values[" and ".join(OF_TESTS)][record, run]
     epoch = len(setting.data.x) // setting.batch
     return pd.DataFrame(
         {
@@ -228,6 +235,7 @@ def _frame(setting: Setting, history: History, plan: Plan) -> pd.DataFrame:
             "rate": history.rates[run],
             "run": history.seeds[run],
             "epoch": history.steps[record] / epoch,
-            **{name: history.values[name][record, run] for name in scores},
+            TRAIN: history.values[TRAIN][record, run],
+            **dict(zip(OF_TESTS, of_tests.T, strict=True)),
         }
     )

@@ -23,8 +23,8 @@ from signalprop.random import Stream
 __all__ = [
     "ACTIVATIONS",
     "METHODS",
+    "at_head",
     "builder",
-    "features",
     "gram",
     "largest_rate",
     "setting",
@@ -88,14 +88,15 @@ class _Flat(sp.MLP):
         return super().features(x.flatten(-3))
 
 
-def features(net: sp.MLP, x: torch.Tensor) -> torch.Tensor:
-    """Return the last hidden representation ``(models, n, width)`` of images."""
-    return net.features(x)
+def at_head(net: sp.MLP, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return of images the last hidden representation ``(models, n, width)`` and the logits."""
+    h = net.features(x)
+    return h, net.head(h)
 
 
 def setting(data: Data, width: int, stream: Stream, **how: Any) -> Setting:
     """Return how networks of ``width`` learn ``data``; ``how`` are other fields of a `Setting`."""
-    return Setting(data, builder(data, width, stream), features, stream, **how)
+    return Setting(data, builder(data, width, stream), at_head, stream, **how)
 
 
 def gram(images: torch.Tensor) -> Floats:

@@ -23,9 +23,9 @@ from signalprop.training.scores import cross_entropy
 
 __all__ = [
     "METHODS",
+    "at_head",
     "augmented",
     "builder",
-    "features",
     "first_steps",
     "lengths",
     "network",
@@ -44,7 +44,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "layer norm": {"norm": LAYER_NORM},
     "NormReLU": {"norm": None, "activation": sp.NormReLU},
     "SELU": {"norm": None, "activation": nn.SELU},
-    "Fixup": {"norm": None, "fixup": True},
+    "Fixup": {"norm": None, "fixup": True, "scalar_rate": 0.1},
 }
 
 
@@ -83,14 +83,15 @@ def builder(width: int, stream: Stream) -> Callable[[str, int, Sequence[int]], s
 
 def setting(data: Data, width: int, stream: Stream, **how: Any) -> Setting:
     """Return how networks of ``width`` learn ``data``; ``how`` are other fields of a `Setting`."""
-    return Setting(data, builder(width, stream), features, stream, **how)
+    return Setting(data, builder(width, stream), at_head, stream, **how)
 
 
-def features(model: sp.models.Stacked, x: torch.Tensor) -> torch.Tensor:
-    """Return what the heads see of images, ``(models, n, 4 width)``."""
-    each = zip(model.each(), x, strict=True)
-    nets = ((net.net if isinstance(net, _Augmented) else net, images) for net, images in each)
-    return torch.stack([_seen(net, images) for net, images in nets])
+def at_head(model: sp.models.Stacked, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return of images what the heads see, ``(models, n, 4 width)``, and the logits."""
+    nets: list[Any] = [getattr(net, "net", net) for net in model.each()]  # without augmentation
+    seen = [net.features(images) for net, images in zip(nets, x, strict=True)]
+    logits = [net.head(h) for net, h in zip(nets, seen, strict=True)]
+    return torch.stack(seen), torch.stack(logits)
 
 
 def augmented(x: torch.Tensor, most: int) -> torch.Tensor:
@@ -173,8 +174,3 @@ def first_steps(
     after[~torch.isfinite(after)] = float("nan")
     columns = {"method": method, "depth": depth, "rate": list(rates)}
     return pd.DataFrame({**columns, "before": before.numpy(), "after": after.numpy()})
-
-
-def _seen(net: Any, images: torch.Tensor) -> torch.Tensor:
-    result: torch.Tensor = net.features(images)
-    return result

@@ -20,7 +20,7 @@ def setting():
     data = lab.Data(x, labels, test_x, test_labels)
     build = full.builder(data, 8, Stream(1))
     return lab.Setting(
-        data, build, full.features, Stream(2), batch=6, epochs=3, drop_after=1, runs=2,
+        data, build, full.at_head, Stream(2), batch=6, epochs=3, drop_after=1, runs=2,
         validation=12, probe=24,
     )  # fmt: skip
 
@@ -83,9 +83,11 @@ def test_runs_are_gradient_descent_with_a_rate_that_is_cut(setting):
         right = (net(data.test_x)[0].argmax(-1) == data.test_labels).float().mean()
         seen = (net(data.x[:24])[0].argmax(-1) == data.labels[:24]).float().mean()
         parts = [lab.dots(net.features(data.test_x[i : i + 6]))[0] for i in range(0, 24, 6)]
+        sizes = [lab.dots(net.features(data.test_x[i : i + 6]), True)[0] for i in range(0, 24, 6)]
     assert row["test accuracy"] == pytest.approx(float(right))
     assert row["train accuracy"] == pytest.approx(float(seen))
     assert row["dot product"] == pytest.approx(float(torch.stack(parts).mean()), abs=1e-5)
+    assert row["absolute dot product"] == pytest.approx(float(torch.stack(sizes).mean()), abs=1e-5)
 
 
 def test_a_search_keeps_images_back_and_uses_a_network_of_its_own(setting):
@@ -94,8 +96,11 @@ def test_a_search_keeps_images_back_and_uses_a_network_of_its_own(setting):
     net = by_hand(setting, 2, 0.1, 48, 3)
     data = setting.data
     with torch.no_grad():
-        right = (net(data.x[48:])[0].argmax(-1) == data.labels[48:]).float().mean()
+        logits = net(data.x[48:])[0]
+        right = (logits.argmax(-1) == data.labels[48:]).float().mean()
+        loss = torch.nn.functional.cross_entropy(logits, data.labels[48:])
     assert found["accuracy"][0] == pytest.approx(float(right))
+    assert found["loss"][0] == pytest.approx(float(loss), rel=1e-5)
     assert np.isnan(found["loss"][1])
     assert lab.best(found) == {("NormReLU", 2): 0.1}
 

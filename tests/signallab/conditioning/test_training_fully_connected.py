@@ -31,6 +31,9 @@ def test_networks_are_those_of_the_methods(method):
             h = torch.selu(torch.tensor(h)).numpy()
     np.testing.assert_allclose(net.features(X)[1].detach().numpy(), h, atol=2e-3)
     np.testing.assert_allclose(net(X)[1].detach().numpy(), h @ weights[-1].T, atol=5e-3)
+    seen, logits = lab.at_head(net, X)
+    assert torch.equal(seen, net.features(X))
+    assert torch.equal(logits, net(X))
 
 
 def test_methods_share_their_weights():

@@ -50,13 +50,14 @@ def test_sizes_are_those_of_the_networks():
     assert found["NormReLU"] == found["SELU"] == found["Fixup"] - 77
 
 
-def test_features_are_what_each_head_sees():
+def test_at_its_head_is_what_each_network_sees_and_says():
     for method in ("NormReLU", "NormReLU, augmented"):
         model = lab.builder(4, Stream(2))(method, 8, [0, 3])
         x = X.expand(2, *X.shape)
         net = lab.network("NormReLU", 8, 4, Stream(2).child("weights", 3))
-        seen = lab.features(model.eval(), x)
+        seen, logits = lab.at_head(model.eval(), x)
         torch.testing.assert_close(seen[1], net.features(X))
+        torch.testing.assert_close(logits, model(x))
         torch.testing.assert_close(model(x)[1], net(X))
 
 

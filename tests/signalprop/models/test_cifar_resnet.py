@@ -76,6 +76,19 @@ def test_fixup_scalars_stand_where_they_should():
     torch.testing.assert_close(block(x), expected)
 
 
+def test_fixup_scalars_learn_at_a_rate_of_their_own_and_kernels_do_not():
+    nets = [CifarResNet(8, width=4, norm=None, fixup=True, scalar_rate=r) for r in (1.0, 0.1)]
+    nets[1].load_state_dict(nets[0].state_dict())
+    x = draw(2, 3, 8, 8)
+    outputs = [net(x) for net in nets]
+    assert torch.equal(*outputs)
+    for output in outputs:
+        output.square().sum().backward()
+    for (name, one), other in zip(nets[0].named_parameters(), nets[1].parameters(), strict=True):
+        factor = 0.1 if name.endswith("value") else 1.0
+        torch.testing.assert_close(other.grad, factor * one.grad, msg=name)
+
+
 def test_fixup_begins_as_an_identity_with_small_weights():
     net = fixup_(CifarResNet(20, norm=None, fixup=True), Stream(0).torch())
     x = draw(2, 3, 8, 8, key=1)
