@@ -191,6 +191,8 @@ class Activation:
 
 
 def _in_kind(function: Callable[[Tensor], Tensor], x: Array | float) -> Array:
+    if isinstance(x, torch.fx.Proxy):  # while torch.fx traces a network
+        return function(x)
     if isinstance(x, Tensor):
         return function(x if x.is_floating_point() else as_tensor(x, "x"))
     result: np.ndarray = function(as_tensor(x, "x")).numpy()[()]

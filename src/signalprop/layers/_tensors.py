@@ -19,6 +19,10 @@ __all__ = [
 DIVIDE = ("rms", "std", "norm")
 SCALES = ("1/sqrt n", "1/sqrt d")
 
+# What looks at numbers or shapes to refuse them is one node of a graph that torch.fx traces.
+for _name in ("batch_norm", "frobenius_normalize", "layer_norm", "recenter", "rms_norm"):
+    torch.fx.wrap(_name)
+
 
 def recenter(x: torch.Tensor, dim: int = -2) -> torch.Tensor:
     """Return ``x`` minus its mean over ``dim``: over the batch by default (the RC of DEC).

@@ -71,10 +71,9 @@ class BatchNorm2d(BatchNorm):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the normalized ``x``: one row for each pixel, one column for each channel."""
-        if x.ndim != 4:
-            raise ValueError(f"x must be (N, C, H, W), got shape {tuple(x.shape)}")
+        _require_images(x)
         pixels = x.movedim(1, -1)
-        normalized: torch.Tensor = super().forward(pixels.flatten(0, 2))
+        normalized = super().forward(pixels.flatten(0, 2))
         return normalized.reshape(pixels.shape).movedim(-1, 1)
 
 
@@ -156,7 +155,7 @@ class NormReLU(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the activation of every entry of ``x``."""
-        return torch.as_tensor(self.activation(x))
+        return self.activation(x)
 
     def extra_repr(self) -> str:
         """Return the options."""
@@ -185,6 +184,11 @@ class Residual(nn.Module):
     def extra_repr(self) -> str:
         """Return the options."""
         return f"gamma={self.gamma}"
+
+
+def _require_images(x: object) -> None:
+    if isinstance(x, torch.Tensor) and x.ndim != 4:
+        raise ValueError(f"x must be (N, C, H, W), got shape {tuple(x.shape)}")
 
 
 def _require_batch(x: object, name: str) -> None:

@@ -127,3 +127,33 @@ def test_dead_features_and_samples_are_an_error_or_torchs_zero_as_one_chooses(la
     with pytest.raises(ValueError, match=r"with eps=1e-5, say, they become 0"):
         layer()(x)
     assert torch.equal(layer(eps=1e-5)(x), torchs(x))
+
+
+IMAGES = torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(0))
+TRACED = {
+    "batch": (sp.BatchNorm(center=False, eps=1e-5), IMAGES[0, 0]),
+    "batch, eps = 0": (sp.BatchNorm(), IMAGES[0, 0]),
+    "images": (sp.BatchNorm2d(eps=1e-5), IMAGES),
+    "layer": (sp.LayerNorm(eps=1e-5), IMAGES),
+    "root mean square": (sp.RMSNorm(eps=1e-5), IMAGES),
+    "Frobenius": (sp.FrobeniusNorm(), IMAGES[0, 0]),
+    "recentring": (sp.Recenter(), IMAGES[0, 0]),
+    "NormReLU": (sp.NormReLU(), IMAGES),
+    "residual": (sp.Residual(sp.RMSNorm(eps=1e-5), gamma=0.5), IMAGES),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_networks_with_these_layers_are_traced(name):
+    layer, x = TRACED[name]
+    traced = torch.fx.symbolic_trace(torch.nn.Sequential(torch.nn.Tanh(), layer))
+    torch.testing.assert_close(traced(x), layer(torch.tanh(x)), rtol=0, atol=0)
+
+
+@pytest.mark.slow
+def test_networks_with_these_layers_compile_as_one_graph():
+    """With ``eps > 0``: an error for a zero vector is a decision on numbers, which no graph has."""
+    layers = [sp.BatchNorm(eps=1e-5), sp.RMSNorm(eps=1e-5), sp.Recenter(), sp.NormReLU()]
+    net = torch.nn.Sequential(*layers, sp.Residual(sp.LayerNorm(eps=1e-5)))
+    compiled = torch.compile(net, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(IMAGES[0, 0]), net(IMAGES[0, 0]))
