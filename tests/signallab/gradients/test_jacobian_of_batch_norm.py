@@ -160,3 +160,13 @@ def test_cross_entropy_gradient():
     np.testing.assert_allclose(case.left, case.right, atol=1e-12)
     wrong = lab.cross_entropy_gradient(*lab.logits(100, 6, Stream(5)), sign=1)
     assert not np.allclose(wrong.right, case.right)
+
+
+@pytest.mark.parametrize(("factor", "within"), [(0.99, True), (1.01, False)])
+def test_small_gaps_end_at_the_printed_threshold(factor, within):
+    """1 / (16 d), of a spectrum and of a matrix that has it."""
+    values = extreme(4, factor / 64)
+    spectrum = lab.least_eigenvalue(values, lambda a: a, small=True)
+    matrix = lab.log_norm(np.diag(np.sqrt(values)), lambda a: a, small=True)
+    for case in (spectrum, matrix):
+        assert case.hypotheses["the gap is at most 1 / (16 d)"] is within
