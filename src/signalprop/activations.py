@@ -53,9 +53,10 @@ class Activation:
     """The function ``x -> scale * function(gain * x) + shift``, applied entry by entry.
 
     ``function`` maps tensors to tensors of the same shape and type; ``kinks`` are the points where
-    it or its derivative is not smooth (jumps and kinks). ``kernel`` gives the closed form of the
-    kernel of ``function(gain * x)`` for a gain, if there is one. The operations below give new
-    values; all versions of one function share what is computed once for it (moments, kernel).
+    it or its derivative is not smooth (jumps and kinks), before the gain; those of the activation
+    itself are its `breakpoints`. ``kernel`` gives the closed form of the kernel of
+    ``function(gain * x)`` for a gain, if there is one. The operations below give new values; all
+    versions of one function share what is computed once for it (moments, kernel).
 
     >>> relu(np.array([-1.0, 2.0]))
     array([0., 2.])

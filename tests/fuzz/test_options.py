@@ -99,6 +99,31 @@ def test_jacobians_of_chains(residual, scale, depth):
         assert (logs[:, :-1] >= logs[:, 1:]).all()
 
 
+@fuzz(
+    widths=st.lists(sizes, max_size=4),
+    spread=numbers,
+    residual=st.one_of(st.none(), numbers),
+    depth=st.one_of(st.none(), sizes),
+    engine=st.sampled_from(["auto", "direct", "reduced"]),
+)
+def test_chains_of_several_widths(widths, spread, residual, depth, engine):
+    def make():
+        return sp.Chain(
+            widths=widths, bias=sp.gaussian(spread), layers=[torch.tanh], residual=residual
+        )
+
+    chain = attempt(make)
+    if chain is None:
+        return
+    start = inputs.gaussian_samples(2)
+    path = attempt(lambda: chain.run(start, depth, runs=2, engine=engine))
+    final = None if path is None else attempt(path.final)
+    if final is not None:
+        layers = len(widths) if depth is None else depth
+        assert final.shape == (2, 2, widths[max(layers, 1) - 1])
+        assert bool(torch.isfinite(final).all())
+
+
 @fuzz(n=sizes, count=sizes)
 def test_spectra(n, count):
     spectra = attempt(varied, n, count)

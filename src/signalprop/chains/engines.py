@@ -29,6 +29,12 @@ def direct(
     ``start`` and the first ``a`` are ``(runs, n, d)``, the products ``(runs, n, width)``; there are
     weights for ``depth`` of them.
 
+    What bounds the speed: a matrix is drawn, used once and thrown away. With P, D and N the work
+    of a product, of drawing its matrix and of the layers, no more than ``P / (P + D + N)`` of the
+    speed of bare products is possible, on one core or two. At width 256 with 256 samples that was
+    0.78 for uniform weights (0.67 reached) and 0.53 for Gaussian ones, whose numbers cost four
+    times as much.
+
     >>> from signalprop.random import Stream
     >>> a = torch.ones(2, 3, 4)
     >>> direct(gaussian(), width=5, depth=1, generators=Stream(0).runs(2), start=a)(a).shape

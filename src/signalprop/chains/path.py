@@ -276,7 +276,8 @@ def _start(x: Input | Array, width: int, runs: int, stream: Stream) -> torch.Ten
         given.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(given)
     ):
         raise ValueError(
-            "x requires grad, but no gradients pass through a chain: give x.detach(), and take "
+            "x requires grad, or stands inside a transform of torch.func, but no gradients pass "
+            "through a chain: give x.detach(), and take "
             "net.jacobian(...) or path.gradient_norms(loss) for its derivatives, or signalprop.MLP"
         )
     start = as_tensor(given, "x")

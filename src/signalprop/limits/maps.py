@@ -122,7 +122,9 @@ class KernelMap:
         """Return ``rho, kappa(rho), ...`` through ``depth`` layers: ``(..., depth + 1)``.
 
         With ``layers`` (increasing, from 0 to ``depth``) only those are kept, in memory that does
-        not grow with the depth: ``(..., len(layers))``. See `leap` for depths in the millions.
+        not grow with the depth: ``(..., len(layers))``. ``depth`` counts applications of the map,
+        one for each hidden layer. A layer takes tens of microseconds at least: see `leap` for
+        depths in the millions.
 
         >>> KernelMap.from_series([0.0, 0.0, 1.0]).iterate(0.5, 2)
         array([0.5   , 0.25  , 0.0625])
