@@ -20,6 +20,7 @@ def test_inputs():
     np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1, rtol=1e-12)
     assert not np.allclose(x, reference.directions(seed=1))
     np.testing.assert_allclose(reference.equicorrelated(3, -0.5).sum(), 0, atol=1e-12)
+    assert reference.equicorrelated(2, 0.5)[1, 0] == 0.5
     angle = np.arccos((reference.fan(5)[:-1] * reference.fan(5)[1:]).sum(1))
     np.testing.assert_allclose(angle, np.pi / 5, rtol=1e-12)
     first, second, third = reference.GRAMS.values()

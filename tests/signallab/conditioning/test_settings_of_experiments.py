@@ -4,17 +4,30 @@ import pytest
 
 from signallab.conditioning import settings_of_experiments as lab
 
+#: Appendix I.3 sentence by sentence, as it is printed: figure, network, depth, then the rates.
+PASSAGE = """
+1 fully-connected 32 batch-norm 0.005 layer-norm 0.003 NormReLU 0.0009
+1 ResNet 32 batch-norm 0.1 layer-norm 0.05 NormReLU 0.001
+3 fully-connected 32 batch-norm 0.01 layer-norm 0.001 NormReLU 0.0009
+3 fully-connected 64 batch-norm 0.007 layer-norm 0.001 NormReLU 0.0009
+4 ResNet 32 batch-norm 0.1 NormReLU 0.009
+4 ResNet 110 batch-norm 0.05 NormReLU 0.005
+5 ResNet 110 Fixup 0.1 NormReLU 0.005
+7 fully-connected 32 NormReLU 0.001 SELU 0.001
+7 fully-connected 64 NormReLU 0.0005 SELU 0.0005
+8 ResNet 32 NormReLU 0.01 SELU 0.01
+8 ResNet 110 NormReLU 0.009 SELU 0.009
+"""
+
 
 def test_rates_are_those_of_the_appendix():
-    rates = lab.printed().set_index(["figure", "network", "depth", "method"])["rate"]
-    assert rates.index.is_unique
-    assert rates["1", "fully connected", 32, "batch norm"] == 0.005
-    assert rates["3", "fully connected", 64, "batch norm"] == 0.007
-    assert rates["5", "ResNet", 110, "Fixup"] == 0.1
-    assert rates["8", "ResNet", 110, "SELU"] == 0.009
-    assert rates.groupby("figure").size().to_dict() == {
-        "1": 6, "3": 6, "4": 4, "5": 2, "7": 4, "8": 4,
-    }  # fmt: skip
+    expected = {
+        (figure, network.replace("-", " "), int(depth), method.replace("-", " ")): float(rate)
+        for figure, network, depth, *rates in map(str.split, PASSAGE.strip().splitlines())
+        for method, rate in zip(rates[::2], rates[1::2], strict=True)
+    }
+    columns = ["figure", "network", "depth", "method"]
+    assert lab.printed().set_index(columns)["rate"].to_dict() == expected
 
 
 def test_conflicts_are_the_networks_with_several_rates():

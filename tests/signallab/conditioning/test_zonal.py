@@ -48,6 +48,15 @@ def test_second_moment_beside_fresh_points(dimension, layers):
     assert (error <= 0.2 * found.max()).all()
 
 
+def test_error_of_the_second_moment_is_that_at_half_the_angle():
+    kernel = zonal(ACTIVATIONS["ReLU"], 25, 3)
+    rho = 0.9
+    _, error = kernel.second(np.array([[1.0, rho], [rho, 1.0]]))
+    within = kernel.peak[kernel.angle <= math.acos(rho) / 2]
+    assert error[0, 1] == pytest.approx(min(kernel.rest, 2 * kernel.mean * within[-1]), rel=1e-12)
+    assert error[0, 1] < kernel.rest
+
+
 def test_deep_needle():
     """Deep in the network the needle is seen: k = 1/2 at 1 - t of about slope^-layers."""
     phi = ACTIVATIONS["ReLU"]

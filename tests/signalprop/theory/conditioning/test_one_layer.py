@@ -17,6 +17,7 @@ def test_relu_weights_are_the_series_of_the_kernel_map():
     rho = np.array([-0.8, -0.3, 0.2, 0.9])
     np.testing.assert_allclose(weights @ rho ** np.arange(401)[:, None], kernel(rho), atol=1e-12)
     np.testing.assert_allclose(weights[:12], kernel.hermite_coefficients(11) ** 2, atol=1e-10)
+    np.testing.assert_allclose(theory.cond_relu_weights(1), [1 / (2 * math.pi), 0.25])
     with pytest.raises(ValueError, match="order"):
         theory.cond_relu_weights(0)
 
