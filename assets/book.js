@@ -79,15 +79,37 @@ function focusable() {
     formula.classList.toggle("sb-wide", Boolean(set && box.clientWidth && set.scrollWidth > box.clientWidth));
   }
   for (const box of document.querySelectorAll("article :is(pre, .math, .pst-scrollable-table-container)")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    // A formula in a line leans a few pixels out of its box, with nothing to scroll to.
+    if (box.scrollWidth > box.clientWidth + (box.matches("span.math:not(td *)") ? 8 : 0)) box.tabIndex = 0;
   }
 }
 
-/** IDs of statements say what they stand for, under the mouse and with the keyboard's focus. */
-function previews() {
+/** Formulas that are nothing but a symbol of this part of the book, with their TeX, before they are set. */
+function symbols() {
+  const part = /\/(?:chapters|pages\/parts)\/([a-z]+)[/.]/.exec(location.pathname)?.[1];
+  const found = new Map();
+  if (!part) return { part, found };
+  for (const formula of document.querySelectorAll("article span.math")) {
+    const tex = /^\\\((.{1,20})\\\)$/.exec(formula.textContent.trim())?.[1].trim();
+    if (tex && !formula.closest("a, summary, .sb-badge")) found.set(formula, tex);
+  }
+  return { part, found };
+}
+
+/** IDs and symbols say what they stand for, under the mouse and with the keyboard's focus. */
+async function previews() {
   const ID = /^[A-Z]{2,}-[\w.-]+$/;
   const links = [...document.querySelectorAll("article a")].filter((a) => a.dataset.id || ID.test(a.textContent.trim()));
-  if (!links.length) return;
+  const { part, found } = symbols();
+  if (found.size) await loaded("symbols.js", () => window.signalbookSymbols);
+  const meanings = window.signalbookSymbols?.[part] ?? {}, seen = new Set();
+  for (const [formula, tex] of found) {
+    if (!(tex in meanings)) { found.delete(formula); continue; }
+    formula.classList.add("sb-symbol");
+    if (!seen.has(tex)) formula.tabIndex = 0;  // with the keyboard one stop a symbol, its first place
+    seen.add(tex);
+  }
+  if (!links.length && !found.size) return;
   const note = document.createElement("div");
   note.className = "sb-preview";
   note.setAttribute("role", "tooltip");
@@ -98,8 +120,8 @@ function previews() {
   const hide = () => { current?.removeAttribute("aria-describedby"); current = null; note.hidden = true; };
   const show = async (link) => {
     current = link;
-    await loaded("statements.js", () => window.signalbookStatements);
-    const text = window.signalbookStatements?.[link.dataset.id ?? link.textContent.trim()];
+    if (!found.has(link)) await loaded("statements.js", () => window.signalbookStatements);
+    const text = found.has(link) ? meanings[found.get(link)] : window.signalbookStatements?.[link.dataset.id ?? link.textContent.trim()];
     if (!text || current !== link) return;
     note.innerHTML = text;
     if (note.querySelector(".math")) {
@@ -112,18 +134,22 @@ function previews() {
     if (current !== link) return;
     note.hidden = false;
     link.setAttribute("aria-describedby", note.id);
-    const at = link.getBoundingClientRect(), box = note.getBoundingClientRect();
+    place();
+  };
+  const place = () => {
+    const at = current.getBoundingClientRect(), box = note.getBoundingClientRect();
     const below = at.bottom + box.height + 8 < innerHeight;
     note.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.width - 8))}px`;
     note.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - box.height - 6)}px`;
   };
-  for (const link of links) {
+  for (const link of [...links, ...found.keys()]) {
     link.addEventListener("mouseenter", () => show(link));
     link.addEventListener("focus", () => show(link));
     link.addEventListener("mouseleave", hide);
     link.addEventListener("blur", hide);
   }
-  addEventListener("scroll", hide, { passive: true });
+  // The focus may have scrolled the page itself: then the note goes along.
+  addEventListener("scroll", () => current && current === document.activeElement ? place() : hide(), { passive: true });
   addEventListener("keydown", (event) => event.key === "Escape" && hide());
 }
 

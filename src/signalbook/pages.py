@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +27,7 @@ from signalbook.records import Record
 from signalbook.scale import OURS
 from signalbook.source import Source
 from signalbook.verdicts import SEVERITIES, VERDICTS
-from signalbook.words import show
+from signalbook.words import show, typeset
 
 if TYPE_CHECKING:
     from signalbook.agreement import Agreement
@@ -40,6 +42,7 @@ __all__ = [
     "generated",
     "previews",
     "run_it_yourself",
+    "symbols",
 ]
 
 TO_COME = "still to come"
@@ -108,6 +111,14 @@ def previews(ledger: Ledger) -> str:
     }
     text = json.dumps(texts, ensure_ascii=False, indent=0)
     return f'"use strict";\nwindow.signalbookStatements = {text};\n'
+
+
+def symbols() -> str:
+    """A script with what a formula that is nothing but a symbol means, by part and TeX."""
+    table = tomllib.loads(files("signalbook").joinpath("symbols.toml").read_text("utf-8"))
+    texts = {part: {tex: typeset(says) for tex, says in its.items()} for part, its in table.items()}
+    text = json.dumps(texts, ensure_ascii=False, indent=0)
+    return f'"use strict";\nwindow.signalbookSymbols = {text};\n'
 
 
 def box(

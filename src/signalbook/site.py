@@ -17,7 +17,7 @@ from signalbook.errors import BookError
 from signalbook.files import read_json, replace, write
 from signalbook.ledger import Ledger, collect
 from signalbook.light import lighter
-from signalbook.pages import previews
+from signalbook.pages import previews, symbols
 from signalbook.policy import guarded
 from signalbook.project import Project
 from signalbook.stage import stage
@@ -46,6 +46,7 @@ def build_site(project: Project) -> Ledger:
     (project.site / STAMP).unlink(missing_ok=True)
     html = _sphinx(project, stage(project, ledger))
     write(html / "_static" / "statements.js", previews(ledger))
+    write(html / "_static" / "symbols.js", symbols())
     _mirror(guarded(lighter(html)), project.site)
     replace(project.site / STAMP, b"")
     return ledger
