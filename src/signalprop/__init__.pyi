@@ -29,6 +29,9 @@ from .callables import (
 from .chains.chain import (
     Chain as Chain,
 )
+from .chains.drawn import (
+    Dense as Dense,
+)
 from .chains.measurement import (
     Measurement as Measurement,
 )

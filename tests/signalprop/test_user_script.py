@@ -35,6 +35,22 @@ with sp.probe(model, [sp.rank, sp.isometry_gap], gradients=True) as seen:
 values: Numbers = sp.jacobian(model, torch.randn(3, 16)).singular_values()
 exponents: Numbers = sp.Chain(4).jacobian(np.ones((1, 4)), depth=20).lyapunov_spectrum()
 slope: float = sp.sweep(make, [8, 16, 32], sp.orthogonality_gap, runs=3).slope().value
+
+
+def attention(h: torch.Tensor, dense: sp.Dense) -> torch.Tensor:
+    q, k, v = dense(h), dense(h), dense(h)
+    return dense(torch.softmax(q @ k.mT, dim=-1) @ v)
+
+
+def law(rows: int, columns: int, generator: np.random.Generator) -> object:
+    return generator.standard_normal((rows, columns))
+
+
+net = sp.Chain(widths=[8, 8], weights=law, bias=sp.gaussian(0.1), residual=lambda layer: 1 / layer)
+final: torch.Tensor = net.run(np.ones((2, 8))).final()
+blocks = sp.Chain(8, branch=[attention], residual=1.0).run(torch.ones(2, 8), depth=3)
+nets = [torch.nn.Linear(4, 2) for _ in range(2)]
+group = sp.training.Group("linear", nets, seeds=[0, 1], rates=[0.1, 0.1])
 """
 
 

@@ -52,8 +52,8 @@ class Chain:
     - ``bias`` is the law of the entries of b (a rule such as ``"1/d"`` counts the inputs of the
       layer); there is none if it is not said. The weights are the same with and without it.
     - ``branch`` stands in place of ``W .. + b``: a function ``(h, dense)`` in which each call
-      ``dense(a)`` multiplies by a matrix of its own, see `chains.drawn.Dense`. Of a list of
-      branches the layers take one after the other, again and again.
+      ``dense(a)`` multiplies by a matrix of its own, see `Dense`. Of a list of branches the layers
+      take one after the other, again and again.
 
     >>> from signalprop import BatchNorm, LayerNorm, inputs, orthogonality_gap
     >>> def attention(h, dense):
