@@ -232,9 +232,7 @@ def test_sign_classes(x):
 def test_hermite_polynomials(x, order):
     for part in answer(lambda x: limits.hermite_polynomials(x, order), x):
         assert part.shape == (*x.shape, order + 1)
-        with np.errstate(over="ignore"):
-            powers = np.abs(part[..., -1 if order < 1 else 1]) ** (order + 1)
-        assert not np.isnan(part[np.isfinite(powers)]).any(), "where the powers are floats"
+        assert np.isfinite(part).all()
 
 
 @fuzz(x=arrays())

@@ -135,6 +135,8 @@ def iterates(kappa: PowerSeries, rho: Number, layers: int) -> list[arb]:
     >>> len(iterates(PowerSeries((arb("0.5"), arb("0.5"))), 0, 3))
     4
     """
+    if layers < 0:
+        raise ValueError(f"layers must be at least 0, got {layers}")
     path = [_correlation(rho)]
     for _ in range(layers):
         path.append(kappa(path[-1]).min(arb(1)).max(arb(-1)))  # kappa maps [-1, 1] into itself

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -137,6 +138,8 @@ def signs(
     >>> [sign for _, sign in signs(lambda x: x - arb("0.3"), [(0, 1)], 0.3)]
     [-1, 0, 1]
     """
+    if not size > 0:
+        raise ValueError(f"size must be positive, got {size}")
     whole = _exact(box)
     waiting = [whole]
     while waiting:
@@ -151,9 +154,9 @@ def signs(
 
 
 def _exact(box: Sequence[tuple[float | Fraction, float | Fraction]]) -> Box:
-    ends = tuple((Fraction(a), Fraction(b)) for a, b in box)
-    if not ends or any(not a < b for a, b in ends):
+    if not box or any(not -math.inf < a < b < math.inf for a, b in box):
         raise ValueError(f"box must be a sequence of intervals (a, b) with a < b, got {box}")
+    ends = tuple((Fraction(a), Fraction(b)) for a, b in box)
     rational = [fmpq(x.numerator, x.denominator) for side in ends for x in side]
     return tuple(zip(rational[::2], rational[1::2], strict=True))
 

@@ -101,6 +101,10 @@ def standardize(images: torch.Tensor, reference: torch.Tensor | None = None) -> 
     True
     """
     reference = images if reference is None else reference
+    for name, given in {"images": images, "reference": reference}.items():
+        if given.ndim != 4 or not given.numel() or not bool(torch.isfinite(given).all()):
+            shape = tuple(given.shape)
+            raise ValueError(f"{name} must be finite, of shape (N, C, H, W), got shape {shape}")
     mean = reference.mean((0, 2, 3), keepdim=True)
     deviation = reference.std((0, 2, 3), correction=0, keepdim=True)
     if bool((deviation == 0).any()):

@@ -35,7 +35,8 @@ def hermite_polynomials(x: Array, order: int) -> Array:
 
     ``he_k = He_k / sqrt(k!)`` are orthonormal under the Gaussian (KER Eq. 5.5). Right and stable
     because ``he_{k+1} = (x he_k - sqrt(k) he_{k-1}) / sqrt(k+1)`` only ever adds solutions of like
-    size; no factorial is formed, so no order overflows for ``|x|`` below about 30.
+    size; no factorial is formed, so no order overflows for ``|x|`` below about 30. Where a
+    polynomial is beyond the floats, as ``x^2`` is for ``x = 1e200``, there is a ``ValueError``.
 
     >>> hermite_polynomials([2.0], 3).round(4)
     array([[1.    , 2.    , 2.1213, 0.8165]])
@@ -43,7 +44,14 @@ def hermite_polynomials(x: Array, order: int) -> Array:
     if order < 0:
         raise ValueError(f"order must be at least 0, got {order}")
     rows = _recurrence(x, torch.ones_like(x))  # type: ignore[arg-type]
-    return torch.stack([next(rows) for _ in range(order + 1)], dim=-1)
+    polynomials = torch.stack([next(rows) for _ in range(order + 1)], dim=-1)
+    if not bool(torch.isfinite(polynomials).all()):
+        size = float(x.abs().max())  # type: ignore[union-attr]
+        raise ValueError(
+            f"x must be so small that polynomials up to order {order} are within {x.dtype},"
+            f" got {size:.3g} in size"
+        )
+    return polynomials
 
 
 def hermite_series(x: Tensor, coefficients: tuple[float, ...]) -> Tensor:

@@ -10,10 +10,12 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = ["cond_assumption_a", "cond_assumption_b"]
 
 
+@formula(gram=2)
 @on_tensors("gram")
 def cond_assumption_a(gram: Any) -> Any:
     """Return the largest delta of Assumption A: ``1 - max_{i != j} |x_i . x_j|``, ``(...)``.
@@ -26,6 +28,7 @@ def cond_assumption_a(gram: Any) -> Any:
     return 1 - off.amax((-2, -1))
 
 
+@formula(gram=2)
 @on_tensors("gram")
 def cond_assumption_b(gram: Any) -> Any:
     """Return the largest delta of Assumption B: the smallest eigenvalue, ``(...)``.

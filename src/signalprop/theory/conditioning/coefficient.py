@@ -7,11 +7,13 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 from signalprop.theory.conditioning.shifted_relu import cond_equation_4_scale
 
 __all__ = ["cond_mu", "cond_norm_relu_mu"]
 
 
+@formula()
 def cond_mu(slope_at_zero: Any, at_zero: Any = 0.0, at_one: Any = 1.0) -> Any:
     """Return ``1 - s'(0) / (s(1) - s(0))`` of the dual activation s (COND Appendix C.4).
 
@@ -25,6 +27,7 @@ def cond_mu(slope_at_zero: Any, at_zero: Any = 0.0, at_one: Any = 1.0) -> Any:
     return 1 - slope_at_zero / (at_one - at_zero)
 
 
+@formula()
 @on_tensors("c")
 def cond_norm_relu_mu(c: Any) -> Any:
     """Return ``1 - lambda(c)^2 (1 - Phi(c))^2``, of NormReLU_c (COND Appendix C.4).

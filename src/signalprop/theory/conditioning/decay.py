@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = ["Rounding", "cond_b", "cond_l_0", "cond_l_1", "cond_l_2", "cond_sharpest"]
 
@@ -19,6 +20,7 @@ __all__ = ["Rounding", "cond_b", "cond_l_0", "cond_l_1", "cond_l_2", "cond_sharp
 Rounding = Literal["up", "down", "none"]
 
 
+@formula()
 @on_tensors("delta", "nu")
 def cond_l_0(delta: Any, nu: Any, rounding: Rounding = "up") -> Any:
     """Return ``L_0 = max([log(1 / 2 delta) / log(1 + nu/2)], 0)`` (COND Section 3.1).
@@ -33,6 +35,7 @@ def cond_l_0(delta: Any, nu: Any, rounding: Rounding = "up") -> Any:
     return _rounded(-torch.log(2 * delta) / torch.log1p(nu / 2), rounding).clamp(min=0)
 
 
+@formula()
 @on_tensors("layers", "delta", "nu")
 def cond_b(layers: Any, delta: Any, nu: Any, rounding: Rounding = "up") -> Any:
     """Return ``B_nu(L, delta)``, COND's bound of a correlation after ``L = layers``.
@@ -49,6 +52,7 @@ def cond_b(layers: Any, delta: Any, nu: Any, rounding: Rounding = "up") -> Any:
     return torch.where(layers <= start, near, far)
 
 
+@formula()
 @on_tensors("delta", "mu")
 def cond_sharpest(delta: Any, mu: Any, depth: int) -> Any:
     """Return the iterates of ``(1 - mu) rho + mu rho^2`` from ``1 - delta``: ``(..., depth + 1)``.
@@ -67,6 +71,7 @@ def cond_sharpest(delta: Any, mu: Any, depth: int) -> Any:
     return torch.stack(path, dim=-1)
 
 
+@formula()
 @on_tensors("n", "delta", "mu")
 def cond_l_1(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     """Return ``L_1 = [log(n) / -log(1 - mu/2)] + L_0`` (COND Corollary 4).
@@ -80,6 +85,7 @@ def cond_l_1(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     return extra + cond_l_0(delta, mu, rounding)
 
 
+@formula()
 @on_tensors("n", "delta", "mu")
 def cond_l_2(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     """Return ``L_2 = [2 log(2 n) / -log(1 - mu/2)] + 2 L_0`` (COND Corollary 6).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from signalprop.theory._formula import formula
 from signalprop.theory.conditioning.decay import cond_l_0
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
 ]
 
 
+@formula()
 def cond_theorem_16_depth(size: int, delta: float, mu: float) -> int:
     """Return ``ceil(log N / -log(1 - mu/2)) + L_0(delta)``: COND Lemma 54, Theorem 16 at N = n^2.
 
@@ -24,6 +26,7 @@ def cond_theorem_16_depth(size: int, delta: float, mu: float) -> int:
     return math.ceil(math.log(size) / -math.log1p(-mu / 2) - 1e-9) + int(cond_l_0(delta, mu))
 
 
+@formula()
 def cond_lemma_54(size: int) -> float:
     """COND Lemma 54: ``8 ln(N) / N`` bounds the norm of the covariance of features, for N > 1.
 
@@ -33,6 +36,7 @@ def cond_lemma_54(size: int) -> float:
     return 8 * math.log(size) / size
 
 
+@formula()
 def cond_lemma_54_sharper(size: int) -> float:
     """Return ``7 / (2 N)``, which bounds it for every N.
 
@@ -47,6 +51,7 @@ def cond_lemma_54_sharper(size: int) -> float:
     return 7 / (2 * size)
 
 
+@formula()
 def cond_theorem_16(n: int, norm: float) -> float:
     """Return ``14/n + 7 |v*|^2 / n^2``: COND Theorem 16 mended, for the excess risk.
 
@@ -59,6 +64,7 @@ def cond_theorem_16(n: int, norm: float) -> float:
     return 14 / n + 7 * (norm / n) ** 2
 
 
+@formula()
 def cond_theorem_16_given(n: int, norm: float, covariance: float) -> float:
     """Return ``|Sigma| (sqrt(2n) + |v*|)^2``, which bounds the excess risk of the interpolant.
 

@@ -11,10 +11,12 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = ["cond_theorem_37", "cond_theorem_37_alpha"]
 
 
+@formula()
 @on_tensors("value", "slope")
 def cond_theorem_37_alpha(value: Any, slope: Any, lower: float = 0.5) -> Any:
     """COND Theorem 37: the rate ``alpha``, from ``sh_l(lower)`` and the slope of ``sh_l`` at 1.
@@ -31,6 +33,7 @@ def cond_theorem_37_alpha(value: Any, slope: Any, lower: float = 0.5) -> Any:
     return torch.minimum(1 - (1 - value) / (1 - lower), 1 - slope)
 
 
+@formula()
 @on_tensors("layers", "gamma", "alpha")
 def cond_theorem_37(layers: Any, gamma: Any, alpha: Any) -> Any:
     """COND Theorem 37 mended: ``(1 - alpha)^L |gamma - 1|`` bounds the distance of norms from 1.

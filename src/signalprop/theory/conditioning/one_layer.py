@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Floats
+from signalprop.theory._formula import formula
 
 __all__ = ["cond_note_56", "cond_relu_weights", "cond_theorem_56", "cond_theorem_58_floor"]
 
 
+@formula()
 def cond_relu_weights(order: int) -> Floats:
     """Return the squared Hermite coefficients of ``max(x, 0)`` up to ``order``, ``(order + 1,)``.
 
@@ -35,15 +37,18 @@ def cond_relu_weights(order: int) -> Floats:
     return weights
 
 
+@formula()
 def cond_theorem_56(n: int, delta: float) -> float:
     """COND Theorem 56: ``delta^(3/2) / (2000^2 n^3)``, with the constant of its proof.
 
     >>> cond_theorem_56(1, 1.0)
     2.5e-07
     """
+    _check(delta)
     return float(delta**1.5 / (2000**2 * n**3))
 
 
+@formula()
 def cond_note_56(n: int, delta: float) -> float:
     """Return ``(delta / log 2n)^(3/2) / 250``, a lower bound for ReLU.
 
@@ -55,9 +60,11 @@ def cond_note_56(n: int, delta: float) -> float:
     >>> round(cond_note_56(2, math.log(4)), 12)
     0.004
     """
+    _check(delta)
     return float((delta / math.log(2 * n)) ** 1.5 / 250)
 
 
+@formula(weights=1)
 def cond_theorem_58_floor(n: int, delta: float, weights: Any) -> float:
     """Return ``sum_k a_k^2 max(0, 1 - (n - 1)(1 - delta)^k)``, at most the smallest eigenvalue.
 
@@ -71,3 +78,8 @@ def cond_theorem_58_floor(n: int, delta: float, weights: Any) -> float:
     weights = np.asarray(weights, dtype=float)
     discs = 1 - (n - 1) * (1 - delta) ** np.arange(len(weights))
     return float(weights @ np.maximum(discs, 0))
+
+
+def _check(delta: float) -> None:
+    if not 0 < delta <= 2:
+        raise ValueError(f"delta must lie in (0, 2], got {delta}")

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from signalprop._arrays import on_tensors
 from signalprop.limits.quadrature import density
+from signalprop.theory._formula import formula
 
 __all__ = [
     "C",
@@ -28,6 +29,7 @@ __all__ = [
 C = -1.5975
 
 
+@formula()
 @on_tensors("c")
 def cond_equation_4_shift(c: Any) -> Any:
     """COND Eq. 4: ``b(c) = (1 - Phi(c)) c - p(c)``, minus the mean of ``max(X - c, 0)``.
@@ -38,6 +40,7 @@ def cond_equation_4_shift(c: Any) -> Any:
     return _above(c) * c - density(c)
 
 
+@formula()
 @on_tensors("c")
 def cond_equation_4_scale(c: Any) -> Any:
     """COND Eq. 4: ``lambda(c)``, the inverse standard deviation of ``max(X - c, 0)``.
@@ -50,6 +53,7 @@ def cond_equation_4_scale(c: Any) -> Any:
     return variance**-0.5
 
 
+@formula()
 @on_tensors("gamma", "c")
 def cond_norm_relu_mean(gamma: Any, c: Any = C) -> Any:
     """COND App. I.1: ``a_0`` at variance gamma, the mean of NormReLU of ``N(0, gamma)``.
@@ -63,6 +67,7 @@ def cond_norm_relu_mean(gamma: Any, c: Any = C) -> Any:
     return cond_equation_4_scale(c) * (mean + cond_equation_4_shift(c))
 
 
+@formula()
 @on_tensors("gamma", "c")
 def cond_norm_relu_length(gamma: Any, c: Any = C) -> Any:
     """COND App. I.1: ``sh_l(gamma)``, the mean square of NormReLU of ``N(0, gamma)``.
@@ -77,6 +82,7 @@ def cond_norm_relu_length(gamma: Any, c: Any = C) -> Any:
     return cond_equation_4_scale(c) ** 2 * (inside + edge + b**2)
 
 
+@formula()
 @on_tensors("gamma", "c")
 def cond_norm_relu_length_slope(gamma: Any, c: Any = C) -> Any:
     """COND App. I.1: the derivative of ``sh_l`` in gamma.
@@ -90,6 +96,7 @@ def cond_norm_relu_length_slope(gamma: Any, c: Any = C) -> Any:
     return cond_equation_4_scale(c) ** 2 * (_above(c / root) + edge)
 
 
+@formula()
 @on_tensors("gamma", "c")
 def cond_norm_relu_bias(gamma: Any, c: Any = C) -> Any:
     """COND App. I.1: ``bias(gamma)``, the share of the squared mean in the mean square.

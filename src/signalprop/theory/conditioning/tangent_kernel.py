@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 from signalprop.theory.conditioning.decay import Rounding, cond_b, cond_l_0, cond_l_2, cond_sharpest
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@formula(path=1, slopes=1)
 @on_tensors("path", "slopes")
 def cond_equation_7(path: Any, slopes: Any, shift: int = 1) -> Any:
     """COND Eq. 7: the tangent kernel of ``L`` layers, from arrays ``(..., L + 1)``: ``(...)``.
@@ -48,6 +50,7 @@ def cond_equation_7(path: Any, slopes: Any, shift: int = 1) -> Any:
     return torch.stack(terms).sum(0)
 
 
+@formula()
 def cond_lemma_26(rho: Any, mu: Any) -> Any:
     """COND Lemma 26: ``1 - mu (1 - |rho|)`` bounds the slope at rho relative to that at 1.
 
@@ -57,6 +60,7 @@ def cond_lemma_26(rho: Any, mu: Any) -> Any:
     return 1 - mu * (1 - abs(rho))
 
 
+@formula()
 def cond_lemma_26_sharper(rho: Any, mu: Any) -> Any:
     """Return ``1 - 2 mu/(1 + mu) (1 - |rho|)``, which bounds it too and is attained.
 
@@ -69,6 +73,7 @@ def cond_lemma_26_sharper(rho: Any, mu: Any) -> Any:
     return 1 - 2 * mu / (1 + mu) * (1 - abs(rho))
 
 
+@formula()
 def cond_theorem_5(layers: Any, delta: Any, mu: Any) -> Any:
     """COND Theorem 5: ``2 B(L/2, delta)`` bounds the tangent kernel relative to its diagonal.
 
@@ -78,6 +83,7 @@ def cond_theorem_5(layers: Any, delta: Any, mu: Any) -> Any:
     return 2 * cond_b(layers / 2, delta, mu)
 
 
+@formula()
 def cond_theorem_5_diagonal(top: Any, layers: Any) -> Any:
     """COND, proof of Theorem 5: the diagonal ``(top^(L+1) - 1) / (top - 1)``.
 
@@ -89,6 +95,7 @@ def cond_theorem_5_diagonal(top: Any, layers: Any) -> Any:
     return (top ** (layers + 1) - 1) / (top - 1)
 
 
+@formula()
 def cond_corollary_6(layers: Any, n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     """COND Corollary 6: ``4 n (1 - mu/2)^(L/2 - L_2)`` bounds ``kappa - 1`` from ``L_2`` layers on.
 
@@ -98,6 +105,7 @@ def cond_corollary_6(layers: Any, n: Any, delta: Any, mu: Any, rounding: Roundin
     return 4 * n * (1 - mu / 2) ** (layers / 2 - cond_l_2(n, delta, mu, rounding))
 
 
+@formula()
 def cond_corollary_6_proven(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     """Return ``4 (n - 1) (1 - mu/2)^(L/2 - L_0)``, with which the proof of Corollary 6 ends.
 
@@ -107,6 +115,7 @@ def cond_corollary_6_proven(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     return 4 * (n - 1) * (1 - mu / 2) ** (layers / 2 - cond_l_0(delta, mu))
 
 
+@formula()
 def cond_corollary_10(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     """COND Corollary 10: ``(2 n / delta) (1 + mu/2)^(-L/2)`` bounds ``kappa - 1``.
 
@@ -119,6 +128,7 @@ def cond_corollary_10(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     return 2 * n / delta * (1 + mu / 2) ** (-layers / 2)
 
 
+@formula(path=1, slopes=1)
 @on_tensors("path", "slopes")
 def cond_tangent(path: Any, slopes: Any, top: Any) -> Any:
     """Return the tangent kernel over its diagonal for 0, 1, .., L layers: ``(..., L + 1)``.
@@ -139,6 +149,7 @@ def cond_tangent(path: Any, slopes: Any, top: Any) -> Any:
     return torch.stack(found, dim=-1)
 
 
+@formula()
 @on_tensors("delta", "mu")
 def cond_tangent_sharpest(delta: Any, mu: Any, depth: int) -> Any:
     """Return the relative tangent kernel of ``(1 - mu) rho + mu rho^2`` from ``1 - delta`` on.

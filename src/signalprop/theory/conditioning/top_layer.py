@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
 from signalprop.theory.conditioning.decay import Rounding, cond_l_0, cond_l_1
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@formula()
 def cond_corollary_4(layers: Any, n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
     """COND Corollary 4: ``2 n (1 - mu/2)^(L - L_1)`` bounds ``kappa - 1`` from ``L_1`` layers on.
 
@@ -29,6 +31,7 @@ def cond_corollary_4(layers: Any, n: Any, delta: Any, mu: Any, rounding: Roundin
     return 2 * n * (1 - mu / 2) ** (layers - cond_l_1(n, delta, mu, rounding))
 
 
+@formula()
 def cond_corollary_4_sharper(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     """Return ``2 (n - 1) (1 - mu/2)^(L - L_0)``, with which the proof of Corollary 4 ends.
 
@@ -38,6 +41,7 @@ def cond_corollary_4_sharper(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     return 2 * (n - 1) * (1 - mu / 2) ** (layers - cond_l_0(delta, mu))
 
 
+@formula()
 def cond_corollary_8(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     """COND Corollary 8: ``(n / delta) (1 + mu/2)^-L`` bounds ``kappa - 1`` under Assumption B.
 
@@ -47,6 +51,7 @@ def cond_corollary_8(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     return n / delta * (1 + mu / 2) ** (-layers)
 
 
+@formula()
 def cond_corollary_8_sharper(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     """Return ``n (1/delta - 1) (1 + mu)^-L``, which bounds it too, and never lies above.
 
@@ -60,6 +65,7 @@ def cond_corollary_8_sharper(layers: Any, n: Any, delta: Any, mu: Any) -> Any:
     return n * (1 / delta - 1) * (1 + mu) ** (-layers)
 
 
+@formula()
 def cond_lemma_43(width: Any, layers: Any, n: Any, size: Any) -> Any:
     """COND Lemma 43 with the constant 1: ``sqrt((4 C)^(L+1) log(n) / m)``, the accuracy gamma.
 

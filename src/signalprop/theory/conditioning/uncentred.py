@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = [
     "cond_lemma_35_l_0",
@@ -27,6 +28,7 @@ def _whole(layers: torch.Tensor) -> torch.Tensor:
     return torch.ceil(layers * (1 - 1e-12))
 
 
+@formula()
 @on_tensors("delta", "mu", "gap", "mean")
 def cond_lemma_35_l_0(delta: Any, mu: Any, gap: Any, mean: Any) -> Any:
     """COND Lemma 35: ``max([log(gap / 2 delta) / log(1 + mu gap/2)], [1 / mean])``, rounded up.
@@ -42,6 +44,7 @@ def cond_lemma_35_l_0(delta: Any, mu: Any, gap: Any, mean: Any) -> Any:
     return torch.maximum(first, _whole(1 / mean))
 
 
+@formula()
 @on_tensors("mean")
 def cond_until_positive(mean: Any) -> Any:
     """Return the layers after which no start is negative: ``[log 2 / -log(1 - mean)]``, rounded up.
@@ -55,6 +58,7 @@ def cond_until_positive(mean: Any) -> Any:
     return _whole(-math.log(2) / torch.log1p(-mean))
 
 
+@formula()
 @on_tensors("layers", "delta", "mu", "gap")
 def cond_lemma_35_sharper(layers: Any, delta: Any, mu: Any, gap: Any) -> Any:
     """Return ``gap (gap/delta - 1) (1 + mu gap)^-L``, a bound of how far above the fixed point.
@@ -68,6 +72,7 @@ def cond_lemma_35_sharper(layers: Any, delta: Any, mu: Any, gap: Any) -> Any:
     return gap * (gap / delta - 1).clamp(min=0) * (1 + mu * gap) ** (-layers)
 
 
+@formula()
 @on_tensors("eps", "mu", "mean")
 def cond_lemma_36_l_0(eps: Any, mu: Any, mean: Any, share: float = 0.5) -> Any:
     """COND Lemma 36: ``max([log(2/eps) / -log(1 - share eps mu)], [1 / mean])``, rounded up.
@@ -82,6 +87,7 @@ def cond_lemma_36_l_0(eps: Any, mu: Any, mean: Any, share: float = 0.5) -> Any:
     return torch.maximum(torch.ceil(first), _whole(1 / mean))
 
 
+@formula()
 def cond_lemma_36_sharper(layers: Any, mean: Any) -> Any:
     """Return ``1 / (mean L)``, which bounds ``1 - s^(L)(rho)`` in the critical case, from any rho.
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from signalprop._arrays import Floats, on_tensors
+from signalprop.theory._formula import formula
 from signalprop.theory.conditioning.decay import cond_b
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@formula()
 @on_tensors("rho", "mu_x", "mu_y")
 def cond_lemma_41(rho: Any, mu_x: Any, mu_y: Any) -> Any:
     """COND Lemma 41: bound of the correlation in size after one layer, from ``rho`` before.
@@ -36,6 +38,7 @@ def cond_lemma_41(rho: Any, mu_x: Any, mu_y: Any) -> Any:
     return torch.where(delta <= 0.5, near, far)
 
 
+@formula()
 @on_tensors("rho", "mu_x", "mu_y")
 def cond_lemma_41_sharper(rho: Any, mu_x: Any, mu_y: Any) -> Any:
     """Return ``|rho| sqrt(1 - mu_x (1 - rho^2)) sqrt(1 - mu_y (1 - rho^2))``, a bound too.
@@ -50,6 +53,7 @@ def cond_lemma_41_sharper(rho: Any, mu_x: Any, mu_y: Any) -> Any:
     return rho.abs() * ((1 - mu_x * rest) * (1 - mu_y * rest)).sqrt()
 
 
+@formula()
 @on_tensors("distance", "alpha", "mu")
 def cond_theorem_42_depth(distance: Any, alpha: Any, mu: Any) -> Any:
     """COND Theorem 42: the depth ``L^ = log(4 max(distance, mu/4) / mu) / alpha``.
@@ -62,6 +66,7 @@ def cond_theorem_42_depth(distance: Any, alpha: Any, mu: Any) -> Any:
     return torch.log(4 * torch.maximum(distance, mu / 4) / mu) / alpha
 
 
+@formula()
 def cond_theorem_42(layers: Any, delta: Any, mu: Any, depth: Any) -> Any:
     """COND Theorem 42: ``B_{mu/2}(L - L^, delta)``, with ``depth`` for ``L^``.
 
@@ -71,6 +76,7 @@ def cond_theorem_42(layers: Any, delta: Any, mu: Any, depth: Any) -> Any:
     return cond_b(layers - depth, delta, mu / 2)
 
 
+@formula()
 def cond_theorem_42_sharper(steps: int, delta: float, mu: float, factor: float = 0.75) -> Floats:
     """Return bounds after 0, ..., ``steps`` layers with norms within ``mu/4`` of 1.
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Numbers
+from signalprop.theory._formula import formula
 
 __all__ = [
     "dec_corollary_4",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@formula()
 def dec_theorem_3(batch: Numbers, gamma: Numbers) -> Any:
     """DEC Theorem 3, item 1: ``n / gamma``, the bound of the neurons expected for full rank.
 
@@ -30,6 +32,7 @@ def dec_theorem_3(batch: Numbers, gamma: Numbers) -> Any:
     return batch / gamma
 
 
+@formula()
 def dec_corollary_4(batch: Numbers, gamma: Numbers) -> Any:
     """DEC Corollary 4: as Theorem 3, with gamma that of the centred batch.
 
@@ -39,6 +42,7 @@ def dec_corollary_4(batch: Numbers, gamma: Numbers) -> Any:
     return dec_theorem_3(batch, gamma)
 
 
+@formula()
 def dec_equation_7a(alpha: Numbers, batch: Numbers, gamma: Numbers) -> Any:
     """DEC Eq. 7a: lower bound of P(full rank) for ``alpha n / gamma`` neurons.
 
@@ -54,6 +58,7 @@ def dec_equation_7a(alpha: Numbers, batch: Numbers, gamma: Numbers) -> Any:
     return -np.expm1(-batch * (exponent - ratio * np.log(alpha)))
 
 
+@formula()
 def dec_equation_7b(alpha: Numbers, batch: Numbers) -> Any:
     """DEC Eq. 7b: the weaker bound ``1 - exp(-n (alpha - 1 - log alpha))``, free of gamma.
 

@@ -6,6 +6,7 @@ import torch
 
 from signalprop._arrays import on_tensors
 from signalprop.limits.gram_maps import recentred_gram_map
+from signalprop.theory._formula import formula
 
 __all__ = [
     "dec_infinite_width_map",
@@ -13,6 +14,7 @@ __all__ = [
 ]
 
 
+@formula()
 @on_tensors("rho")
 def dec_kernel(rho: torch.Tensor) -> torch.Tensor:
     """DEC Eq. 111: ``(sqrt(1 - rho^2) + (pi - arccos rho) rho)/pi``, at sigma^2 = 2/d.
@@ -27,6 +29,7 @@ def dec_kernel(rho: torch.Tensor) -> torch.Tensor:
     return ((1 - rho**2).sqrt() + (torch.pi - rho.arccos()) * rho) / torch.pi
 
 
+@formula(gram=2)
 @on_tensors("gram")
 def dec_infinite_width_map(gram: torch.Tensor) -> torch.Tensor:
     """One layer of recentring and ReLU at infinite width on Gram matrices (..., n, n).

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Numbers
+from signalprop.theory._formula import formula
 
 __all__ = [
     "dec_invariant_radius",
@@ -15,6 +16,7 @@ __all__ = [
 ]
 
 
+@formula()
 def dec_theorem_13_alpha(batch: Numbers) -> Any:
     """DEC Theorem 13: ``alpha = n^2/(n^2 - 2n + 2)``; weights of variance 2 alpha / d keep norms.
 
@@ -25,6 +27,7 @@ def dec_theorem_13_alpha(batch: Numbers) -> Any:
     return (n**2 / (n**2 - 2 * n + 2))[()]
 
 
+@formula()
 def dec_invariant_radius(batch: Numbers) -> Any:
     """``R = |x_1 - nu_c|`` at an invariant representation (DEC Definition 12), in closed form.
 
@@ -37,6 +40,7 @@ def dec_invariant_radius(batch: Numbers) -> Any:
     return np.sqrt(1 + 1 / np.square(np.subtract(batch, 1.0)))
 
 
+@formula()
 def dec_theorem_14_alpha(batch: Numbers, radius: Numbers) -> Any:
     """DEC Theorem 14: ``alpha = n^2 / ((n - 1)^2 R^2)``; that of Theorem 13 at the invariant R.
 

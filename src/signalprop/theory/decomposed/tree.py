@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Numbers
+from signalprop.theory._formula import formula
 
 __all__ = [
     "dec_contribution",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@formula()
 def dec_growth(batch: Numbers, split: Numbers) -> Any:
     """Return ``(m/n)^2 + ((n - m)/n)^2``, the factor of DEC Eq. 40 per layer for a split after m.
 
@@ -35,6 +37,7 @@ def dec_growth(batch: Numbers, split: Numbers) -> Any:
     return (share**2 + (1 - share) ** 2)[()]
 
 
+@formula()
 def dec_contribution(batch: Numbers, size: Numbers, layers: Numbers, height: Numbers = 1.0) -> Any:
     """DEC Eq. 40: squared height carried, after T layers, by a cluster of ``size`` points.
 
@@ -47,6 +50,7 @@ def dec_contribution(batch: Numbers, size: Numbers, layers: Numbers, height: Num
     return (np.square(height) * away**2 * dec_growth(batch, size) ** np.subtract(layers, 1))[()]
 
 
+@formula()
 def dec_equation_62(batch: Numbers, layers: Numbers, height: Numbers = 1.0) -> Any:
     """DEC Eq. 62: bound of what splits (2, n - 2) and (n - 2, 2) add to squared norms.
 
@@ -62,6 +66,7 @@ def dec_equation_62(batch: Numbers, layers: Numbers, height: Numbers = 1.0) -> A
     return (np.square(height) * ((n - 2) / n) ** 2 * (n - 1) ** 2 / (2 * n - 7) * ratio)[()]
 
 
+@formula()
 def dec_theorem_11_norms(batch: Numbers) -> Any:
     """DEC Theorem 11, item 3: bound ``3/(n - 2)`` of the limit of ``|x_i| / |x_1|`` (or x_n).
 
@@ -73,6 +78,7 @@ def dec_theorem_11_norms(batch: Numbers) -> Any:
     return np.divide(3, _above_two(batch))[()]
 
 
+@formula()
 def dec_theorem_11_angle(batch: Numbers, constant: float = float(np.sqrt(2 * np.pi))) -> Any:
     """DEC Theorem 11, item 4: ``pi/2 - constant/(n - 2)``, below the angle of x_i and x_1 (or x_n).
 
@@ -84,6 +90,7 @@ def dec_theorem_11_angle(batch: Numbers, constant: float = float(np.sqrt(2 * np.
     return (np.pi / 2 - constant / _above_two(batch))[()]
 
 
+@formula()
 def dec_tree_norms(batch: int, upper: float, lower: float) -> tuple[float, float, float]:
     """DEC Eq. 45-47 one layer on: squared norms of x_1, of x_i (1 < i < n) and of x_n.
 
@@ -98,6 +105,7 @@ def dec_tree_norms(batch: int, upper: float, lower: float) -> tuple[float, float
     return far * upper + near * lower, near * (upper + lower), near * upper + far * lower
 
 
+@formula()
 def dec_tree_angles(batch: int, upper: float, lower: float) -> tuple[float, float]:
     """DEC Eq. 56, 58 (both roots in the denominator): limit angles of x_i to x_1 and to x_n.
 

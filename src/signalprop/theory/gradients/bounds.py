@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["grad_lemma_c_12", "grad_lemma_c_13", "grad_theorem_6_5"]
 
 
+@formula()
 def grad_theorem_6_5(d: Any, psi: Any, constant: float = 1.0) -> Any:
     """GRAD Theorem 6.5: ``C d^5 (psi^3 + 1)``, which bounds the mean log norm of a gradient.
 
@@ -21,6 +24,7 @@ def grad_theorem_6_5(d: Any, psi: Any, constant: float = 1.0) -> Any:
     return constant * d**5 * (np.power(psi, 3) + 1)
 
 
+@formula()
 def grad_lemma_c_12(d: Any, psi: Any, depth: Any, constant: float = 8704.0) -> Any:
     """GRAD Lemma C.12: ``C d^5 (psi^3 + 1 - exp(-L / (32 d^4)))``, with the C of the proof.
 
@@ -33,6 +37,7 @@ def grad_lemma_c_12(d: Any, psi: Any, depth: Any, constant: float = 8704.0) -> A
     return constant * d**5 * (np.power(psi, 3) - np.expm1(-depth / (32 * d**4)))
 
 
+@formula()
 def grad_lemma_c_13(d: Any, psi: Any) -> Any:
     """GRAD Lemma C.13: ``2 sqrt(d psi)`` for gaps up to ``1 / (16 d)``, else ``d psi + 1``.
 

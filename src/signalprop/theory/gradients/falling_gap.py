@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = [
     "grad_equation_c_73",
     "grad_lemma_c_14",
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 
+@formula()
 def grad_lemma_c_9(d: Any, psi: Any) -> Any:
     """GRAD (C.49), (C.50): what the gap falls by in one layer on average, at least.
 
@@ -30,6 +33,7 @@ def grad_lemma_c_9(d: Any, psi: Any) -> Any:
     return np.minimum(psi, 1 / (16 * d)) / (2 * d**2)
 
 
+@formula()
 def grad_equation_c_73(d: Any, psi: Any) -> Any:
     """GRAD (C.73): ``k = max(2 d^2, 32 d^3 psi)``, the layers in which the gap falls by e.
 
@@ -39,6 +43,7 @@ def grad_equation_c_73(d: Any, psi: Any) -> Any:
     return np.maximum(2.0 * d**2, 32 * d**3 * psi)
 
 
+@formula()
 def grad_theorem_6_1(d: Any, psi: Any, constant: float = 32.0) -> Any:
     """GRAD Theorem 6.1: ``k = C d^2 (1 + d psi)`` of ``E psi(X_{l+1}) <= psi(X_0) e^(-l/k)``.
 
@@ -50,6 +55,7 @@ def grad_theorem_6_1(d: Any, psi: Any, constant: float = 32.0) -> Any:
     return constant * d**2 * (1 + d * psi)
 
 
+@formula()
 def grad_lemma_c_14(d: Any, psi: Any) -> Any:
     """GRAD Lemma C.14: ``E S <= 512 d^4 psi^2``, and 0 for a start of at most ``1 / (16 d)``.
 
@@ -61,6 +67,7 @@ def grad_lemma_c_14(d: Any, psi: Any) -> Any:
     return np.where(psi > 1 / (16 * d), 512 * d**4 * np.square(psi), 0.0)[()]
 
 
+@formula()
 def grad_lemma_c_15(d: Any, psi: Any, depth: Any) -> Any:
     """GRAD Lemma C.15: ``32 d^4.5 psi^0.5 (1 - exp(-L / (32 d^4)))`` with L layers.
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["grad_equation_c_35", "grad_equation_c_39", "grad_moments", "grad_theorem_6_3"]
 
 
+@formula(eigenvalues=1)
 def grad_theorem_6_3(eigenvalues: Any) -> Any:
     """GRAD Eq. 6.8: the factor ``1 / (1 - S / (2 d^2 (d + 2)))`` of the expected isometry.
 
@@ -25,6 +28,7 @@ def grad_theorem_6_3(eigenvalues: Any) -> Any:
     return 1 / (1 - spread / (2 * d**2 * (d + 2)))
 
 
+@formula(eigenvalues=1)
 def grad_equation_c_35(eigenvalues: Any, times: float = 1.0) -> Any:
     """GRAD (C.35): the bound ``1 - S / (2 d (d + 2) (d - 1))`` on the mean of ``a_i a_j``, i != j.
 
@@ -37,6 +41,7 @@ def grad_equation_c_35(eigenvalues: Any, times: float = 1.0) -> Any:
     return 1 - times * spread / (2 * d * (d + 2) * (d - 1))
 
 
+@formula(eigenvalues=1)
 def grad_equation_c_39(eigenvalues: Any, times: float = 1.0) -> Any:
     """GRAD (C.39): the bound ``d^2 - S / (2 (d + 2))`` on the mean of ``(sum_i a_i)^2``.
 
@@ -49,6 +54,7 @@ def grad_equation_c_39(eigenvalues: Any, times: float = 1.0) -> Any:
     return d**2 - times * spread / (2 * (d + 2))
 
 
+@formula()
 def grad_moments(d: int) -> tuple[float, float]:
     """GRAD (C.29), (C.31): ``E W_ik^2 W_jq^2`` and ``E W_ik^2 W_jk^2`` for i != j, k != q.
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = [
     "iso_corollary_4_5",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@formula(norms=1)
 @on_tensors("norms")
 def iso_theorem_4_3(norms: Any) -> Any:
     """ISO Eq. 4.3: the factor ``1 + var(a) / mean(a)^2`` by which isometry grows at least.
@@ -37,6 +39,7 @@ def iso_theorem_4_3(norms: Any) -> Any:
     return 1 + ((norms - mean) / mean).square().mean(-1)
 
 
+@formula(norms=1)
 @on_tensors("norms")
 def iso_normalization_gain(norms: Any) -> Any:
     """Return ``I(G~) / I(G)`` of independent samples: ``mean(a^2) / prod(a)^(2/n)``.
@@ -51,6 +54,7 @@ def iso_normalization_gain(norms: Any) -> Any:
     return norms.square().mean(-1) * (-2 * norms.log().mean(-1)).exp()
 
 
+@formula(norms=1)
 @on_tensors("norms")
 def iso_equation_4_6(norms: Any, d: int) -> Any:
     """ISO Eq. 4.6 as printed, with ``1/d`` where the line before has ``1/n``.
@@ -61,6 +65,7 @@ def iso_equation_4_6(norms: Any, d: int) -> Any:
     return iso_normalization_gain(norms) * (norms.shape[-1] / d)
 
 
+@formula(norms=1)
 @on_tensors("norms")
 def iso_corollary_4_5(norms: Any, n: int) -> Any:
     """ISO Corollary 4.5 as printed: the factor with ``sum(a) / n`` for the mean of the d ``norms``.
@@ -75,6 +80,7 @@ def iso_corollary_4_5(norms: Any, n: int) -> Any:
     return 1 + ((norms - center) / center).square().mean(-1)
 
 
+@formula(x=2)
 @on_tensors("x")
 def iso_recentring_gain(x: Any) -> Any:
     """Return ``I(G') / I(G)`` for ``(..., n, d)``, G' the Gram matrix of the recentred samples.
@@ -95,6 +101,7 @@ def iso_recentring_gain(x: Any) -> Any:
     return volume / (1 - d * means.square().sum((-2, -1)) / trace)
 
 
+@formula()
 @on_tensors("a", "b", "angle")
 def iso_figure_4_1(a: Any, b: Any, angle: Any) -> Any:
     """ISO Section 4.1: ``a b sin(angle) / (a^2 + b^2)``, volume over scale of two vectors.

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = [
     "ker_corollary_5_10",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@formula()
 @on_tensors("rho")
 def ker_potential(rho: Any) -> Any:
     """Return ``|rho| / (1 - |rho|)``, in which KER states contraction; infinite at both ends.
@@ -33,6 +35,7 @@ def ker_potential(rho: Any) -> Any:
     return abs(rho) / (1 - abs(rho))
 
 
+@formula()
 def ker_theorem_5_8_alpha(slope_at_zero: Any) -> Any:
     """KER Eq. 5.6: ``alpha = 1 / (2 - kappa'(0))``, below 1 unless the activation is linear.
 
@@ -42,6 +45,7 @@ def ker_theorem_5_8_alpha(slope_at_zero: Any) -> Any:
     return 1 / (2 - slope_at_zero)
 
 
+@formula()
 @on_tensors("rho0", "depth", "slope_at_zero")
 def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     """KER Theorem 5.8: bound of the potential of ``rho_depth``, for centred activations.
@@ -55,6 +59,7 @@ def ker_theorem_5_8(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     return ker_potential(rho0) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
 
 
+@formula()
 @on_tensors("rho0", "depth", "slope_at_zero")
 def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     """KER Corollary 5.10, bound of ``|rho_depth|`` as printed: ``rho0`` on top, with its sign.
@@ -66,6 +71,7 @@ def ker_corollary_5_10(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     return rho0 / (1 - abs(rho0)) * ker_theorem_5_8_alpha(slope_at_zero) ** depth
 
 
+@formula()
 def ker_corollary_5_10_repaired(rho0: Any, depth: Any, slope_at_zero: Any) -> Any:
     """KER Corollary 5.10 with ``|rho0|`` for ``rho0``: no number exceeds its potential.
 

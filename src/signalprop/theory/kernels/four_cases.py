@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 from signalprop.theory.kernels.centred import check_correlation, ker_potential
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 
+@formula()
 def ker_theorem_5_11_case(at_zero: float, slope_at_one: float, tolerance: float = 1e-9) -> int:
     """KER Theorem 5.11: the case, 1 to 4, of a non-linear map with ``kappa(1) = 1``.
 
@@ -41,6 +43,7 @@ def ker_theorem_5_11_case(at_zero: float, slope_at_one: float, tolerance: float 
     return 2 if slope_at_one < 1 else 4
 
 
+@formula()
 @on_tensors("rho0", "depth")
 def ker_theorem_5_11_1(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     """KER Eq. 5.7 (``kappa(0) = 0``): bound of the potential as printed, rate ``1 / kappa'(1)``.
@@ -53,6 +56,7 @@ def ker_theorem_5_11_1(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     return ker_potential(rho0) * (1 / torch.as_tensor(slope_at_one, dtype=rho0.dtype)) ** depth
 
 
+@formula()
 @on_tensors("rho0", "depth", "slope_at_one")
 def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     """KER Eq. 5.8 (``kappa(0) > 0``, ``kappa'(1) < 1``): bound of ``|rho_depth - 1|``.
@@ -66,6 +70,7 @@ def ker_theorem_5_11_2(rho0: Any, depth: Any, slope_at_one: Any) -> Any:
     return abs(rho0 - 1) * slope_at_one**depth
 
 
+@formula()
 @on_tensors("rho0", "depth", "at_zero", "slope_at_zero")
 def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: Any, slope_at_zero: Any) -> Any:
     """KER Eq. 5.9 (``kappa(0) > 0``, ``kappa'(1) = 1``): bound of ``|rho_depth - 1|``.
@@ -78,6 +83,7 @@ def ker_theorem_5_11_3(rho0: Any, depth: Any, at_zero: Any, slope_at_zero: Any) 
     return abs(rho0 - 1) / (depth * alpha * abs(rho0 - 1) + 1)
 
 
+@formula()
 @on_tensors("rho0", "depth", "at_zero")
 def ker_theorem_5_11_3_sharper(rho0: Any, depth: Any, at_zero: Any) -> Any:
     """KER Eq. 5.9 with ``alpha = kappa(0)``, never less than the printed one; ``rho0 >= 0`` only.
@@ -95,6 +101,7 @@ def ker_theorem_5_11_3_sharper(rho0: Any, depth: Any, at_zero: Any) -> Any:
     return (1 - rho0) / (depth * at_zero * (1 - rho0) + 1)
 
 
+@formula()
 def ker_theorem_5_11_4_alphas(
     at_zero: Any, fixed_point: Any, slope_at_fixed_point: Any
 ) -> tuple[Any, Any, Any]:
@@ -109,6 +116,7 @@ def ker_theorem_5_11_4_alphas(
     return 1 - at_zero, slope_at_fixed_point, above
 
 
+@formula()
 @on_tensors("rho0", "depth", "at_zero", "fixed_point", "slope_at_fixed_point")
 def ker_theorem_5_11_4(
     rho0: Any, depth: Any, at_zero: Any, fixed_point: Any, slope_at_fixed_point: Any
@@ -126,6 +134,7 @@ def ker_theorem_5_11_4(
     return abs(rho0 - fixed_point) / (1 - abs(rho0)) * alpha**depth
 
 
+@formula()
 @on_tensors("rho0", "depth", "fixed_point", "slope_at_fixed_point")
 def ker_theorem_5_11_4_repaired(
     rho0: Any, depth: Any, fixed_point: Any, slope_at_fixed_point: Any

@@ -9,10 +9,12 @@ from typing import Any
 import torch
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = ["hermite_tail", "mehler_kernel"]
 
 
+@formula()
 @on_tensors("x", "y", "rho")
 def mehler_kernel(x: Any, y: Any, rho: Any) -> Any:
     """Return ``p(x, y) / (p(x) p(y))`` for standard Gaussians of correlation ``-1 < rho < 1``.
@@ -30,6 +32,7 @@ def mehler_kernel(x: Any, y: Any, rho: Any) -> Any:
     return torch.exp((2 * rho * x * y - rho**2 * (x**2 + y**2)) / (2 * rest)) / torch.sqrt(rest)
 
 
+@formula(jumps=1)
 def hermite_tail(order: int, jumps: Sequence[float], at: float = 0.0) -> float:
     """Return ``sum_{k > order} c_k^2`` to leading order, for a function that breaks at one point.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from signalprop._arrays import on_tensors
+from signalprop.theory._formula import formula
 from signalprop.theory.kernels.centred import ker_potential
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 
+@formula()
 def ker_theorem_5_15_alpha(at_zero: Any, at_one: Any, slope_at_one: Any) -> Any:
     """KER Eq. 5.14: ``alpha = (kappa(1) - kappa(0)) / kappa'(1)`` as printed.
 
@@ -28,6 +30,7 @@ def ker_theorem_5_15_alpha(at_zero: Any, at_one: Any, slope_at_one: Any) -> Any:
     return (at_one - at_zero) / slope_at_one
 
 
+@formula()
 def ker_theorem_5_15_alpha_repaired(at_zero: Any, at_one: Any, slope_at_zero: Any) -> Any:
     """KER Eq. 5.14 with the rate of Theorem 5.8, which its proof invokes.
 
@@ -42,6 +45,7 @@ def ker_theorem_5_15_alpha_repaired(at_zero: Any, at_one: Any, slope_at_zero: An
     return variance / (2 * variance - slope_at_zero)
 
 
+@formula()
 @on_tensors("rho0", "depth")
 def ker_theorem_5_15(
     rho0: Any, depth: Any, at_zero: float, at_one: float, slope_at_one: float

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Numbers
+from signalprop.theory._formula import formula
 
 __all__ = [
     "mf_equation_b_13",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@formula()
 def mf_lemma_b_1(width: Numbers, batch: Numbers, growth: Numbers) -> Any:
     """MF Lemma B.1: the scale ``eps = B n / sqrt(d)`` of ``|C_d - C|_F``, B = ``growth``.
 
@@ -30,6 +32,7 @@ def mf_lemma_b_1(width: Numbers, batch: Numbers, growth: Numbers) -> Any:
     return growth * batch / np.sqrt(width)
 
 
+@formula()
 def mf_lemma_b_2(width: Numbers, batch: Numbers, growth: Numbers, inverse_norm: Numbers) -> Any:
     """MF Lemma B.2: the scale ``eps = B |C^-1| n / sqrt(d)`` of ``|C^-1 C_d - I|_F``.
 
@@ -41,6 +44,7 @@ def mf_lemma_b_2(width: Numbers, batch: Numbers, growth: Numbers, inverse_norm: 
     return mf_lemma_b_1(width, batch, growth) * inverse_norm
 
 
+@formula()
 def mf_equation_b_13(t: Numbers, width: Numbers, batch: Numbers, growth: Numbers) -> Any:
     """MF Eq. B.13: ``P(|C_d - C|_F >= t) <= this``, B = ``growth``; the fraction of B.11, reduced.
 
@@ -53,6 +57,7 @@ def mf_equation_b_13(t: Numbers, width: Numbers, batch: Numbers, growth: Numbers
     return np.exp(-width * np.square(t) / (8 * room**2 * (1 + t / (6 * room))))
 
 
+@formula()
 def mf_equation_b_14(t: Numbers, width: Numbers) -> Any:
     """MF Eq. B.14 as printed: ``P(|C_d - C|_F >= t sqrt(8) B n / sqrt(d)) <= this``.
 
@@ -65,6 +70,7 @@ def mf_equation_b_14(t: Numbers, width: Numbers) -> Any:
     return np.exp(-(np.asarray(t) ** 2) / (1 + t / (3 * np.sqrt(2) * width)))
 
 
+@formula()
 def mf_linear_moments(trace_square: float, square_trace: float, width: int, depth: int) -> Any:
     """Exact ``(E tr G_l^2, E (tr G_l)^2)`` of the linear chain without BN, layers 0 to ``depth``.
 

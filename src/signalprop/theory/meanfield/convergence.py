@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Numbers
+from signalprop.theory._formula import formula
 
 __all__ = [
     "mf_equation_3_8",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@formula()
 def mf_theorem_3_2(
     width: Numbers, batch: Numbers, depth: Numbers, alpha: Numbers, condition: Numbers
 ) -> Any:
@@ -38,6 +40,7 @@ def mf_theorem_3_2(
     return condition * (np.subtract(1, alpha) ** (np.asarray(depth) / 2) + noise)
 
 
+@formula()
 def mf_equation_3_9(width: Numbers, batch: Numbers, depth: Numbers, alpha: Numbers) -> Any:
     """MF Eq. 3.9: the simplified law ``(1 - alpha)^(l/2) + n / sqrt(d)``, for bounded kappa(G*).
 
@@ -48,6 +51,7 @@ def mf_equation_3_9(width: Numbers, batch: Numbers, depth: Numbers, alpha: Numbe
     return np.subtract(1, alpha) ** (np.asarray(depth) / 2) + batch / np.sqrt(width)
 
 
+@formula()
 def mf_lemma_3_3(width: Numbers, batch: Numbers, inverse_norm: Numbers) -> Any:
     """MF Lemma 3.3: bound of ``|T(muhat) - muhat|_tv``, with ``inverse_norm`` = ``|G*^-1|``.
 
@@ -59,6 +63,7 @@ def mf_lemma_3_3(width: Numbers, batch: Numbers, inverse_norm: Numbers) -> Any:
     return inverse_norm * batch**2 / width * np.log(_more_wide_than_batch(width, batch))
 
 
+@formula()
 def mf_equation_3_8(step: Numbers, alpha: Numbers) -> Any:
     """MF Eq. 3.8: ``|muhat - mu*|_tv <= |T(muhat) - muhat|_tv / alpha``.
 
@@ -69,6 +74,7 @@ def mf_equation_3_8(step: Numbers, alpha: Numbers) -> Any:
     return step / alpha
 
 
+@formula()
 def mf_lemma_b_3(epsilon: Numbers) -> Any:
     """MF Lemma B.3: ``eps^2 ln(1/eps)``, eps of Lemma B.2 for C = G*; infinite for eps >= 1.
 
@@ -84,6 +90,7 @@ def mf_lemma_b_3(epsilon: Numbers) -> Any:
     return np.where(np.asarray(epsilon) < 1, exact, np.inf)[()]
 
 
+@formula()
 def mf_lemma_b_4(epsilon: Numbers, alpha: Numbers) -> Any:
     """MF Lemma B.4: bound of ``|muhat - mu*|_tv``.
 
@@ -93,6 +100,7 @@ def mf_lemma_b_4(epsilon: Numbers, alpha: Numbers) -> Any:
     return mf_equation_3_8(mf_lemma_b_3(epsilon), alpha)
 
 
+@formula()
 def mf_lemma_b_5(epsilon: Numbers, alpha: Numbers, depth: Numbers) -> Any:
     """MF Lemma B.5: bound of ``|mu_l - muhat|_tv``.
 
@@ -102,6 +110,7 @@ def mf_lemma_b_5(epsilon: Numbers, alpha: Numbers, depth: Numbers) -> Any:
     return np.subtract(1, alpha) ** np.asarray(depth) + mf_lemma_b_4(epsilon, alpha)
 
 
+@formula()
 def mf_theorem_b_6(
     t: Numbers, depth: Numbers, alpha: Numbers, epsilon: Numbers, norm: Numbers
 ) -> Any:
@@ -114,6 +123,7 @@ def mf_theorem_b_6(
     return tail / np.square(t)
 
 
+@formula()
 def mf_lemma_b_7(t: Numbers, probability: Numbers) -> Any:
     """MF Lemma B.7: lower bound of tv from ``probability`` = ``P(|G*^-1 G - I|_F^2 >= t)``.
 

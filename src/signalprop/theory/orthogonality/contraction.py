@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from signalprop.limits.spectrum_maps import expected_spectrum
+from signalprop.theory._formula import formula
 
 __all__ = [
     "constant_of_lemma_7",
@@ -33,6 +34,7 @@ __all__ = [
 PRINTED = 2 / 3  # the constant in ORTH Thm. 5 and Lemma 8
 
 
+@formula()
 def orth_lemma_4(vhat: Any, n: int) -> Any:
     """Return the bound ``2 n vhat`` of ORTH Lemma 4 on the orthogonality gap, as printed.
 
@@ -42,6 +44,7 @@ def orth_lemma_4(vhat: Any, n: int) -> Any:
     return 2 * n * np.asarray(vhat, dtype=float)[()]
 
 
+@formula()
 def orth_lemma_4_sharp(vhat: Any, n: int) -> Any:
     """Return ``sqrt(n (n - 1)) vhat``, the largest gap of n samples with this ``vhat``.
 
@@ -54,6 +57,7 @@ def orth_lemma_4_sharp(vhat: Any, n: int) -> Any:
     return np.sqrt(n * (n - 1)) * np.asarray(vhat, dtype=float)[()]
 
 
+@formula()
 def constant_of_lemma_7(n: Any) -> Any:
     """Return ``1 - 1/n``, which may stand for the 1 in the noise ``1/sqrt d`` of ORTH Thm. 5.
 
@@ -71,6 +75,7 @@ def constant_of_lemma_7(n: Any) -> Any:
     return 1 - 1 / n
 
 
+@formula()
 def constant_of_lemma_8(n: Any) -> Any:
     """Return ``2 n / (n + 2)``, the largest constant that ORTH Lemma 8 may have in place of 2/3.
 
@@ -83,6 +88,7 @@ def constant_of_lemma_8(n: Any) -> Any:
     return 2 * n / (n + 2)
 
 
+@formula()
 def orth_lemma_8(vhat: Any, n: int, constant: float = PRINTED) -> Any:
     """Return the bound of ORTH Lemma 8 on ``1/n - p_n``: ``(1 - constant (1/n - vhat)) vhat``.
 
@@ -95,6 +101,7 @@ def orth_lemma_8(vhat: Any, n: int, constant: float = PRINTED) -> Any:
     return (1 - constant * (1 / n - vhat)) * vhat
 
 
+@formula()
 def orth_theorem_5(vhat: Any, n: int, d: Any, constant: float = PRINTED, noise: float = 1.0) -> Any:
     """Return the bound of ORTH Thm. 5 on the mean of vhat one layer on: contraction plus noise.
 
@@ -107,6 +114,7 @@ def orth_theorem_5(vhat: Any, n: int, d: Any, constant: float = PRINTED, noise: 
     return orth_lemma_8(vhat, n, constant) + noise / np.sqrt(d)
 
 
+@formula()
 def orth_stability(vhat: Any, depth: Any, d: Any) -> Any:
     """Return the right side of ORTH App. B.1: ``3 vhat / (2 depth) + 3 / (2 sqrt d)``.
 
@@ -119,6 +127,7 @@ def orth_stability(vhat: Any, depth: Any, d: Any) -> Any:
     return 3 * np.asarray(vhat, dtype=float) / (2 * np.asarray(depth)) + 3 / (2 * np.sqrt(d))
 
 
+@formula()
 def orth_stability_repaired(vhat: Any, depth: Any, n: int, d: Any) -> Any:
     """Return what ORTH Thm. 5, summed over the layers ``0..depth``, gives for ORTH App. B.1.
 
@@ -137,6 +146,7 @@ def orth_stability_repaired(vhat: Any, depth: Any, n: int, d: Any) -> Any:
     return (vhat / depth + (1 + 1 / depth) * noise) / constant_of_lemma_8(n)
 
 
+@formula(spectrum=1)
 def one_step_variance(spectrum: Any, d: Any) -> Any:
     """Return ``E || C - E C ||_F^2 = (1 - sum p_i^2) / d`` for the next ``C = H^T H``, ``(...)``.
 
@@ -149,6 +159,7 @@ def one_step_variance(spectrum: Any, d: Any) -> Any:
     return (1 - (expected_spectrum(spectrum) ** 2).sum(axis=-1)) / np.asarray(d)
 
 
+@formula()
 def orth_a1_violation(alpha: Any, d: int) -> Any:
     """Return a lower bound on ``P(sigma_n(H') <= alpha | H)`` for one layer of width d, n >= 2.
 
@@ -165,6 +176,7 @@ def orth_a1_violation(alpha: Any, d: int) -> Any:
     return (2 / np.pi * np.arctan(np.asarray(alpha, dtype=float))) ** d
 
 
+@formula()
 def orth_lemma_10(delta: torch.Tensor, theta: torch.Tensor, n: int) -> torch.Tensor:
     """Return the integrand g of ORTH Eq. 16, convex in ``delta`` on ``[0, 1/n]`` by its Lemma 10.
 
@@ -180,6 +192,7 @@ def orth_lemma_10(delta: torch.Tensor, theta: torch.Tensor, n: int) -> torch.Ten
     return (1 + 2 * theta * smallest) ** -1.5 * (1 + 2 * theta * others) ** (-(n - 1) / 2)
 
 
+@formula()
 def orth_lemma_9(
     mgf: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], step: float = 0.05
 ) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Floats
+from signalprop.theory._formula import formula
 from signalprop.theory.orthogonality.main_theorem import orth_theorem_1
 from signalprop.theory.orthogonality.stationary import stationary_gap
 
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 
+@formula(a=2, b=2)
 def gaussian_wasserstein(a: Any, b: Any) -> Floats:
     """Return the squared Wasserstein-2 distance of ``N(0, a)`` and ``N(0, b)``, ``(...)``.
 
@@ -40,6 +42,7 @@ def gaussian_wasserstein(a: Any, b: Any) -> Floats:
     return result
 
 
+@formula(spectrum=1)
 def wasserstein_to_gaussian(spectrum: Any) -> Any:
     """Return the squared Wasserstein-2 distance of ``W H`` given H from ``G / sqrt n``, ``(...)``.
 
@@ -56,6 +59,7 @@ def wasserstein_to_gaussian(spectrum: Any) -> Any:
     return ((s - flat) ** 2 / (np.sqrt(s) + np.sqrt(flat)) ** 2).sum(axis=-1)
 
 
+@formula()
 def orth_lemma_2(gap: Any, n: int) -> Any:
     """Return the bound ``2 n E V`` of ORTH Lemma 2 (Eq. 4) on the squared distance.
 
@@ -65,6 +69,7 @@ def orth_lemma_2(gap: Any, n: int) -> Any:
     return 2 * n * np.asarray(gap, dtype=float)
 
 
+@formula()
 def orth_corollary_3(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     """Return the bound of ORTH Cor. 3 (Eq. 5) for ``W_l H_l``, ``l = depth``, as printed.
 
@@ -77,6 +82,7 @@ def orth_corollary_3(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     return orth_lemma_2(orth_theorem_1(alpha, depth, n, d), n)
 
 
+@formula()
 def orth_corollary_3_repaired(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     """Return the bound of ORTH Cor. 3 with ``alpha^2`` for alpha, the exponent as printed.
 
@@ -91,6 +97,7 @@ def orth_corollary_3_repaired(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     return orth_corollary_3(np.asarray(alpha) ** 2, depth, n, d)
 
 
+@formula()
 def stationary_wasserstein(n: int, d: Any) -> Any:
     """Return the mean of :func:`wasserstein_to_gaussian` deep in the chain, to order 1/d.
 

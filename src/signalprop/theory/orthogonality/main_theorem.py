@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = [
     "gap_of_spectrum",
     "largest_gap",
@@ -18,6 +20,7 @@ __all__ = [
 ]
 
 
+@formula()
 def largest_gap(n: int) -> float:
     """Return ``sqrt((n - 1) / n)``, the orthogonality gap of n parallel samples: none is larger.
 
@@ -27,6 +30,7 @@ def largest_gap(n: int) -> float:
     return float(np.sqrt((n - 1) / n))
 
 
+@formula(spectrum=1)
 def gap_of_spectrum(spectrum: Any) -> Any:
     """Return the orthogonality gap of a representation with this spectrum of sum 1, ``(...)``.
 
@@ -37,6 +41,7 @@ def gap_of_spectrum(spectrum: Any) -> Any:
     return np.sqrt(((s - 1 / s.shape[-1]) ** 2).sum(axis=-1))
 
 
+@formula()
 def orth_theorem_1(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     """Return the bound of ORTH Thm. 1 (Eq. 3) on the mean gap at layer ``depth + 1``, as printed.
 
@@ -50,6 +55,7 @@ def orth_theorem_1(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     return 2 * (1 - 2 / 3 * alpha) ** depth + 3 * n / (alpha * np.sqrt(d))
 
 
+@formula()
 def orth_theorem_1_repaired(alpha: Any, depth: Any, n: int, d: Any) -> Any:
     """Return the bound that the proof of ORTH Thm. 1 supports: ``alpha**2`` in place of ``alpha``.
 

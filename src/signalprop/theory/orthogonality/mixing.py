@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Floats
+from signalprop.theory._formula import formula
 
 __all__ = ["dobrushin_coefficient", "stationary_law"]
 
 
+@formula(transition=2)
 def stationary_law(transition: Any) -> Floats:
     """Return the law ``(m,)`` with ``law @ transition = law``; a second one is a ``ValueError``.
 
@@ -32,6 +34,7 @@ def stationary_law(transition: Any) -> Floats:
     return result
 
 
+@formula(transition=2)
 def dobrushin_coefficient(transition: Any) -> float:
     """Return the largest total variation distance between two rows, in [0, 1].
 

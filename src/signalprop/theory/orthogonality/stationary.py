@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from signalprop.theory._formula import formula
+
 __all__ = [
     "contraction_at_orthogonality",
     "stationary_cosine",
@@ -14,6 +16,7 @@ __all__ = [
 ]
 
 
+@formula()
 def contraction_at_orthogonality(n: int) -> float:
     """Return ``n / (n + 2)``, the factor by which a layer shrinks a small gap at infinite width.
 
@@ -26,6 +29,7 @@ def contraction_at_orthogonality(n: int) -> float:
     return n / (n + 2)
 
 
+@formula()
 def stationary_gap(n: int, d: Any, moment: str = "mean") -> Any:
     """Return a moment of the gap deep in the chain, to leading order in 1/d.
 
@@ -52,6 +56,7 @@ def stationary_gap(n: int, d: Any, moment: str = "mean") -> Any:
     raise ValueError(f"moment must be 'mean', 'mean square' or 'mean log', got {moment!r}")
 
 
+@formula()
 def stationary_cosine(n: int, d: Any) -> Any:
     """Return the mean of ``|cos|`` between two samples deep in the chain, to leading order in 1/d.
 

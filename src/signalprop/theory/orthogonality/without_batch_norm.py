@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import digamma
 
 from signalprop._arrays import Floats
+from signalprop.theory._formula import formula
 from signalprop.theory.orthogonality.main_theorem import largest_gap
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 
+@formula()
 def log_distance_from_rank_one(log_e1: Any, log_e2: Any, n: int) -> Any:
     """Return ``log(sqrt((n-1)/n) - V)`` from the logs of ``e_1 = sum s_i``, ``e_2 = sum s_i s_j``.
 
@@ -37,6 +39,7 @@ def log_distance_from_rank_one(log_e1: Any, log_e2: Any, n: int) -> Any:
     return log_share - np.log(largest + gap)
 
 
+@formula()
 def lyapunov_exponents(d: int, variance: float | None = None) -> Floats:
     """Return the growth rates ``(d,)`` of the log singular values of products of Gaussian matrices.
 
@@ -57,6 +60,7 @@ def lyapunov_exponents(d: int, variance: float | None = None) -> Floats:
     return exponents
 
 
+@formula()
 def vanilla_collapse_rate(d: Any) -> Any:
     """Return ``digamma(d/2) - digamma((d-1)/2)``: how fast a linear chain without BN loses rank.
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["rank_one_alignment"]
 
 
+@formula()
 def rank_one_alignment(side: Any, n: int) -> Any:
     """Return the mean ``|cos|`` of the features ``relu(u v_j)`` of n samples.
 

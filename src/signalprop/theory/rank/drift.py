@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from signalprop._arrays import Floats, on_tensors
+from signalprop.theory._formula import formula
 
 __all__ = [
     "expected_frobenius",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@formula(m=2)
 @on_tensors("m")
 def rank_lemma_12(m: Any) -> Any:
     """RANK Eq. 48: the drift ``delta_F(M) = 2d^2 - 2|M|^2 - 8 tr M^3 + 8 tr diag(M^2)^2``.
@@ -38,6 +40,7 @@ def rank_lemma_12(m: Any) -> Any:
     return 2 * m.shape[-1] ** 2 - 2 * norm.sum(-1) - 8 * cube + 8 * norm.square().sum(-1)
 
 
+@formula(eigenvalues=1)
 @on_tensors("eigenvalues")
 def rank_proposition_13(eigenvalues: Any) -> Any:
     """RANK Eq. 50: the drift by the eigenvalues of M, ``(..., d)``, if its rows have equal norms.
@@ -52,6 +55,7 @@ def rank_proposition_13(eigenvalues: Any) -> Any:
     return 2 * d**2 - 2 * second - 8 * (eigenvalues**3).sum(-1) + 8 * second.square() / d
 
 
+@formula()
 def rank_example_14(d: int) -> float:
     """RANK Example 14: the change of ``||M||_F^2`` over ``gamma^4``, to leading order in gamma.
 
@@ -64,6 +68,7 @@ def rank_example_14(d: int) -> float:
     return -4.0 * d * (d - 1) * (2 * d - 1)
 
 
+@formula(m=2)
 def expected_frobenius(m: Floats, gamma: float, nodes: int = 6) -> float:
     """Return the mean of ``||M_+||_F^2`` over the weights of one layer, for one M ``(d, d)``.
 

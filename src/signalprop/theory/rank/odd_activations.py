@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["rank_lemma_20", "rank_theorem_5_step"]
 
 
+@formula()
 def rank_theorem_5_step(d: Any, bound: Any = 1.0) -> Any:
     """Return the largest ``gamma`` of RANK Theorem 5, ``1 / (8 B d)``.
 
@@ -25,6 +28,7 @@ def rank_theorem_5_step(d: Any, bound: Any = 1.0) -> Any:
     return 1 / (8 * np.asarray(bound) * d)
 
 
+@formula()
 def rank_lemma_20(d: Any, gamma: Any, bound: Any = 1.0) -> Any:
     """Return ``2 sqrt(3) d B gamma + 3 d^2 B^2 gamma^2``: no entry of M changes by more in a layer.
 

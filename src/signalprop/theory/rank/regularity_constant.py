@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["rank_example_17", "rank_regularity", "rank_regularity_deficit"]
 
 
+@formula(values=1)
 def rank_regularity(values: Any, counts: Any = 1.0) -> float:
     """Return ``|l|_2^4 / (|l|_1 |l|_3^3)`` of eigenvalues l with multiplicities ``counts``.
 
@@ -24,6 +27,7 @@ def rank_regularity(values: Any, counts: Any = 1.0) -> float:
     return float(second / first * (second / third))
 
 
+@formula(values=1)
 def rank_regularity_deficit(values: Any, counts: Any = 1.0) -> float:
     """Return ``1 - alpha`` as a sum of squares, which is zero for flat spectra only.
 
@@ -39,6 +43,7 @@ def rank_regularity_deficit(values: Any, counts: Any = 1.0) -> float:
     return float(spread.sum() / (2 * mass.sum() * (mass * values**2).sum()))
 
 
+@formula(values=1)
 def rank_example_17(values: Any, counts: Any = 1.0) -> float:
     """Return an upper bound of alpha: ``(|l|_2 / l_1)^4 l_1 / |l|_1``, l_1 the largest.
 

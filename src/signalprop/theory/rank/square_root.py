@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from signalprop.theory._formula import formula
+
 __all__ = ["rank_lemma_2", "rank_lemma_18", "rank_theorem_3"]
 
 
+@formula()
 def rank_lemma_2(ratio: Any, tau: Any) -> Any:
     """RANK Lemma 2: ``(1 - tau)^2 r``, a lower bound of the soft rank for rows of norm ``sqrt N``.
 
@@ -18,6 +21,7 @@ def rank_lemma_2(ratio: Any, tau: Any) -> Any:
     return (1 - tau) ** 2 * ratio
 
 
+@formula()
 def rank_lemma_18(alpha: Any, d: Any, constant: float = 1.0) -> Any:
     """RANK Eq. 55: ``d^(3/2) / sqrt(1 - alpha)``, an upper bound of the mean of ``||M||_F^2``.
 
@@ -29,6 +33,7 @@ def rank_lemma_18(alpha: Any, d: Any, constant: float = 1.0) -> Any:
     return constant * np.asarray(d, dtype=float) ** 1.5 / np.sqrt(1 - np.asarray(alpha))
 
 
+@formula()
 def rank_theorem_3(alpha: Any, d: Any, tau: float = 0.0) -> Any:
     """RANK Eq. 63: ``(1 - tau)^2 sqrt((1 - alpha) d)``, a lower bound of the mean soft rank.
 

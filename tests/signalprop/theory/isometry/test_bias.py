@@ -99,5 +99,5 @@ def test_figure_4_1_is_half_of_the_isometry(a, b, angle):
 
 @pytest.mark.parametrize("norms", [[], [1.0, 0.0], [-1.0, 2.0], 3.0])
 def test_lengths_must_be_positive(norms):
-    with pytest.raises(ValueError, match="norms must be positive"):
+    with pytest.raises(ValueError, match="norms must be"):
         theory.iso_theorem_4_3(norms)
