@@ -28,7 +28,8 @@ def formula(**dimensions: int) -> Callable[[F], F]:
     number from 0, a ``float`` a single number. Numbers of samples and widths are positive, depths
     not negative; they are known by their names. A value that is not a number, such as the root of a
     negative one, is a ``ValueError`` that tells the arguments. One beyond the floats is infinite.
-    The function is given what came, but for whole numbers, which it is given as ``int``.
+    The function is given what came, but for lists, which become arrays, and whole numbers, which
+    become ``int``.
 
     >>> @formula()
     ... def excess(n: Any, delta: Any) -> Any:
@@ -58,7 +59,7 @@ def formula(**dimensions: int) -> Callable[[F], F]:
                 _broadcast(given, shapes)
             elif one:
                 _single(given, dimensions)
-            given |= {name: int(value) for name, value in given.items() if kinds[name] == "int"}
+            given |= {name: _as_used(value, kinds[name]) for name, value in given.items()}
             with np.errstate(all="ignore"):
                 try:
                     value = function(*bound.args, **bound.kwargs)
@@ -71,6 +72,13 @@ def formula(**dimensions: int) -> Callable[[F], F]:
         return checked  # type: ignore[return-value]
 
     return decorate
+
+
+def _as_used(value: Any, kind: str) -> Any:
+    """The value as formulas calculate with it."""
+    if kind == "int":
+        return int(value)
+    return np.asarray(value) if kind in ARRAYS and isinstance(value, list | tuple) else value
 
 
 def _shape(name: str, value: Any, kind: str, dimensions: int) -> tuple[int, ...]:

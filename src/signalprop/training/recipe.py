@@ -46,10 +46,10 @@ class Recipe:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if self.steps < 0:
             raise ValueError(f"steps must be at least 0, got {self.steps}")
-        for name in ("drop", "clip"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value}")
+        if not 0 < self.drop <= 1:
+            raise ValueError(f"drop must be positive and at most 1, got {self.drop}")
+        if self.clip is not None and not 0 < self.clip < math.inf:
+            raise ValueError(f"clip must be positive and finite, got {self.clip}")
 
     def rate_factor(self, step: int) -> float:
         """Return what the rates are multiplied by at ``step``, counted from 0."""
