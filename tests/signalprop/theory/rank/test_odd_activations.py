@@ -23,7 +23,7 @@ def test_step_by_hand():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="d must be at least 1, got 0.5"):
+    with pytest.raises(ValueError, match=r"d must be at least 1, got 0\.5"):
         theory.rank_lemma_20(0.5, 0.1)
     with pytest.raises(ValueError, match="bound must be positive"):
         theory.rank_theorem_5_step(3, 0.0)
