@@ -83,8 +83,8 @@ pdf: setup ## print the built site with Chromium, a PDF for each part, into _bui
 zip: setup ## pack the built site into _build/signalprop-book.zip, to be opened as files
 	@$(BIN)/python -m signalbook zip
 
-bench: setup ## run the benchmarks into records/benchmarks.json
-	@$(BIN)/python benchmarks/run.py
+bench: setup ## run the benchmarks into records/benchmarks.json [P="tangents": some of them]
+	@$(BIN)/python benchmarks/run.py $$P
 
 MUTATED := $(addprefix signalprop/,theory limits metrics chains) signalbook/checks signalbook/settle.py
 mutants: setup ## plant slips of one token, list those that no test notices [P="src/signalprop/metrics --count 50"]

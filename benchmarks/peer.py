@@ -112,7 +112,7 @@ def main() -> None:
         },
         "quadrature": QUADRATURE,
         "values": values(),
-        "seconds": {name: seconds(name, n) for name, n in TIMED.items()},
+        "seconds": {name: (n, seconds(name, n)) for name, n in TIMED.items()},
     }
     print(json.dumps(told))
 

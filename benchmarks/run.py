@@ -1,6 +1,7 @@
-"""Run every benchmark and store the numbers with the machine that made them.
+"""Run every benchmark, or those named, and store the numbers with the machine that made them.
 
-``make bench`` calls it; the page on speed draws ``records/benchmarks.json``.
+``make bench`` calls it; the page on speed draws ``records/benchmarks.json``. Of benchmarks that are
+not run the numbers of the last time stay, with their date.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import chains
 import kernels
+import tangents
 import torch
 import training
 
+MODULES = {module.__name__: module for module in (tangents, chains, kernels, training)}
 RECORD = Path(__file__).parents[1] / "records" / "benchmarks.json"
 
 
@@ -35,9 +38,10 @@ def targets(results: dict[str, dict]) -> list[dict[str, object]]:
     }
     million = chains["RANK Fig. 2, width 64, a million layers"][ranks]["elapsed"]
     rows = [
+        *(tangent_rows(results["tangents"]) if "tangents" in results else []),
         (
             "chain, plain loop / reduced, width 512",
-            figure["speedup by width"][512]["elapsed"],
+            figure["speedup by width"]["512"]["elapsed"],
             100,
             True,
         ),
@@ -72,13 +76,39 @@ def targets(results: dict[str, dict]) -> list[dict[str, object]]:
     ]
 
 
-def main() -> None:
-    results = {}
-    for number, module in enumerate((chains, kernels, training), 1):
-        print(f"[{number}/3] {module.__doc__.splitlines()[0]}", flush=True)
-        results[module.__name__] = module.run()
+def tangent_rows(tangents: dict) -> list[tuple[str, float, float, bool]]:
+    """The rows of the tangent kernels: a ratio where both libraries have a closed form."""
+    ratios, times = tangents["here / neural-tangents"], tangents["seconds"]
+    closed = [
+        (f"tangent kernel of {times[name]['n']} inputs, {name}, here / neural-tangents", ratio)
+        for name, ratio in ratios.items()
+        if name != "tanh"
+    ]
+    slowest = tangents["seconds without a closed form, n = 1,000"]
+    return [
+        *((what, ratio, 2, False) for what, ratio in closed),
+        ("tangent kernel of 1000 inputs, tanh, in seconds", slowest, 10, False),
+    ]
+
+
+def main(names: list[str]) -> None:
+    if unknown := [name for name in names if name not in MODULES]:
+        raise SystemExit(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(MODULES)}")
+    before = json.loads(RECORD.read_text()) if names else {}
+    results, dates = before.get("results", {}), before.get("dates", {})
+    dates = {name: dates.get(name, before["date"]) for name in results}
+    load = before.get("load", {})
+    for number, name in enumerate(names or MODULES, 1):
+        module = MODULES[name]
+        print(f"[{number}/{len(names or MODULES)}] {module.__doc__.splitlines()[0]}", flush=True)
+        load[name] = round(os.getloadavg()[0], 1)
+        results[name] = json.loads(json.dumps(module.run()))  # as the next partial run reads it
+        dates[name] = datetime.date.today().isoformat()
+    results = {name: results[name] for name in MODULES if name in results}
     record = {
-        "date": datetime.date.today().isoformat(),
+        "date": max(dates.values()),
+        "dates": dates,
+        "load": load,  # of the machine when the benchmark began
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
@@ -92,4 +122,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
