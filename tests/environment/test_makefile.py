@@ -42,11 +42,12 @@ def make(folder: Path, *arguments: str) -> list[str]:
 @pytest.mark.parametrize("text", NASTY)
 @pytest.mark.parametrize("target", ["chapter", "paper"])
 def test_chapter_and_parameters(folder, target, text):
-    lines = make(folder, target, f"C={text}", f"P={text}")
+    lines = make(folder, target, f"C={text}", f"P={text}", f"OUT={text}")
     setup = [f"{folder}/my python", "-m", "environment", "--this-python"]
     assert lines[:4] == setup
     assert lines[5:8] == ["-m", "signalbook", target]
-    assert lines[-3:] == [f"--set={text}", "--", text]
+    handed_out = [f"--out={text}"] if target == "chapter" else []
+    assert lines[-3 - len(handed_out) :] == [f"--set={text}", *handed_out, "--", text]
 
 
 @pytest.mark.parametrize("text", NASTY)
