@@ -204,7 +204,7 @@ def test_numbers_of_the_text_are_told(chapter):
     ]
     named = set(re.findall(r"\{glue:text\}`(\w+)`", CELL.sub("", text(chapter))))
     assert named <= set(given) or None in given
-    told = [name for name in given if name is not None]
+    told = [name for name in given if name not in (None, "digits")]
     assert sorted(told) == sorted(set(told))  # the last would be shown everywhere
 
 
