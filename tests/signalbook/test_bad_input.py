@@ -100,7 +100,7 @@ def test_ids_twice_and_unknown(built):
     built.chapter("kernels/c", "ORTH-X99")
     output = built.run("book", code=1)
     assert "ORTH-X1 is settled twice" in output
-    assert "list of statements, got 'ORTH-X99'" in output
+    assert "c.md settles ORTH-X99, which is not in the inventory" in output
 
 
 def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):

@@ -71,6 +71,7 @@ def test_a_program_loads_the_modules_that_it_uses_and_no_others():
     used = loaded_by("import signalprop as sp\nsp.theory.orth_theorem_1(0.1, 2, 4, 8)")
     assert {m for m in used if m.startswith("signalprop.theory")} == {
         "signalprop.theory",
+        "signalprop.theory._formula",
         "signalprop.theory.orthogonality",
         "signalprop.theory.orthogonality.main_theorem",
     }

@@ -277,7 +277,8 @@ def three_languages(
 def tail(phi: Activation, order: int) -> float:
     """Return ``sum_{k > order} c_k^2`` to leading order, from the kinks and jumps.
 
-    >>> tail(A.tanh, 100), round(tail(A.sign, 100) * math.pi * math.sqrt(math.pi / 8 * 100), 12)
+    >>> of_step = tail(A.sign, 100) * math.pi * math.sqrt(math.pi / 8 * 100)
+    >>> tail(A.tanh, 100), round(float(of_step), 12)
     (0, 1.0)
     """
     return sum(theory.hermite_tail(order, _jumps(phi, t), t) for t in phi.breakpoints)
