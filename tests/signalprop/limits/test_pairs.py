@@ -83,20 +83,21 @@ def test_too_many_pairs_for_a_quadrature_each_are_refused_with_the_reason():
         pairs_of(A.tanh.gained(1000.0), stds, True)
 
 
+@pytest.mark.slow
 def test_many_depths_are_one_pass_and_blocks_leave_no_trace(monkeypatch):
-    stds, rho = batch([0.5, 1.0, 2.0, 0.7, 1.1])
+    stds, rho = batch([0.5, 1.0, 2.0])
     gram = rho * stds[:, None] * stds
     for kernel in (nngp, ntk):
-        several = kernel(gram, A.tanh, [3, 0, 1, 3], 1.3, 0.1)
-        assert several.shape == (4, 5, 5)
+        several = kernel(gram, A.tanh, [2, 0, 1, 2], 1.3, 0.1)
+        assert several.shape == (4, 3, 3)
         assert torch.equal(several, several.mT)
-        for depth, one in zip((3, 0, 1, 3), several, strict=True):
+        for depth, one in zip((2, 0, 1, 2), several, strict=True):
             torch.testing.assert_close(
                 kernel(gram, A.tanh, depth, 1.3, 0.1), one, rtol=1e-14, atol=0
             )
         with monkeypatch.context() as small:
-            small.setattr("signalprop.limits.networks.BLOCK", 10)
-            blocks = kernel(gram, A.tanh, [3, 0, 1, 3], 1.3, 0.1)
+            small.setattr("signalprop.limits.networks.BLOCK", 4)
+            blocks = kernel(gram, A.tanh, [2, 0, 1, 2], 1.3, 0.1)
         torch.testing.assert_close(blocks, several, rtol=1e-14, atol=0)
         both = kernel(torch.stack([gram, 2 * gram]), A.gelu, [1, 2])
         torch.testing.assert_close(both[:, 1], kernel(2 * gram, A.gelu, [1, 2]), rtol=1e-13, atol=0)
