@@ -80,7 +80,7 @@ function focusable() {
   }
   for (const box of document.querySelectorAll("article :is(pre, .math, .pst-scrollable-table-container)")) {
     // A formula in a line leans a few pixels out of its box, with nothing to scroll to.
-    if (box.scrollWidth > box.clientWidth + (box.matches("span.math:not(td *)") ? 8 : 0)) box.tabIndex = 0;
+    if (box.scrollWidth > box.clientWidth + (box.matches("span.math:not(.sb-wide, td *)") ? 8 : 0)) box.tabIndex = 0;
   }
 }
 

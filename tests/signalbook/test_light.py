@@ -21,7 +21,7 @@ def site(tmp_path):
         "_static/scripts/fontawesome.js.map": "{}",
         "_static/own.js": 'box.classList.add("by-script")',
         "_static/own.css": ".used{a:1} .fa-list{b:1} .by-script{c:1} .sb-icon{d:1} .never{e:1}",
-        "_images/x.svg": "<svg/>",
+        "_images/x.svg": '<svg><path id="p4.12345" d="M -1.999999 20.004\nL 3.14 1e-05"/></svg>',
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,12 @@ def site(tmp_path):
 
 def test_what_no_page_needs_is_left_out(site):
     assert [name for name in site if "fontawesome" in name] == []
-    assert site["_images/x.svg"] == "<svg/>"
+
+
+def test_paths_of_drawings_lose_digits_that_no_screen_shows(site):
+    assert (
+        site["_images/x.svg"] == '<svg><path id="p4.12345" d="M -2.00 20.00\nL 3.14 1e-05"/></svg>'
+    )
 
 
 def test_rules_stay_that_a_page_or_a_script_may_use(site):
