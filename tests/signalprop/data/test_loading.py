@@ -218,3 +218,12 @@ def test_standardize():
     torch.testing.assert_close(data.standardize(images[:4], images), done[:4])
     with pytest.raises(ValueError, match="constant channel"):
         data.standardize(torch.ones(2, 1, 3, 3))
+
+
+@pytest.mark.parametrize("hole", [float("nan"), float("inf"), -float("inf")])
+def test_standardize_takes_no_holes(hole):
+    images = torch.rand(2, 1, 3, 3)
+    images[1, 0, 2, 2] = hole
+    for given in ((images,), (torch.rand(2, 1, 3, 3), images)):
+        with pytest.raises(ValueError, match="must be finite"):
+            data.standardize(*given)
