@@ -50,7 +50,8 @@ def at_most_one(statement: Statement, *, over: Iterable[Point], modelled: bool =
         measured,
         lambda other: at_most_one(other, over=points, modelled=modelled),
         {
-            "room": show(np.floor(10 / ratios[at]) / 10, 3) if ratios[at] > 0 else "",
+            # the reciprocal of a subnormal ratio overflows: no room is told, as for a ratio of 0
+            "room": show(np.floor(10 / ratios[at]) / 10, 3) if ratios[at] > 1e-300 else "",
             "largest": show(ratios[at], 3),
             "count": show(len(points)),
             "failures": show(len(bad)),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -39,6 +39,8 @@ def test_a_tolerance_needs_its_reason():
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1))
+@example([(2e-313, 1.0)])
+@example([(1e6, 2e-313)])
 def test_a_bound_is_what_it_says_also_where_sides_are_not_positive(pairs):
     check = checks.at_most_one(
         lambda k: Case(*pairs[k]), over=[{"k": k} for k in range(len(pairs))]
