@@ -33,6 +33,9 @@ override PORT := $(value PORT)
 override KILLS := $(value KILLS)
 override ID := $(value ID)
 override OUT := $(value OUT)
+# Jobs start interpreters by the hundred: these keep what they compile, whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS ID OUT
 
 BIN := .venv/bin

@@ -1,10 +1,18 @@
 """Settings that all tests share, and the names of the tests that cost much."""
 
 import os
+import sys
 from collections.abc import Iterator
 
 import hypothesis
 import pytest
+
+# The cores run tests side by side: a second thread in each of them only waits for the first, and
+# burns twenty times the time of small matrices where the machine is busy. Said before torch loads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests start interpreters by the hundred. Compiling what they import costs each of them seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No deadline: a busy machine must not fail a test.
 hypothesis.settings.register_profile("signalprop", deadline=None)
