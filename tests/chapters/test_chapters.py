@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,37 +18,44 @@ from tests.chapters.format import formatted
 
 PROJECT = Project(Path(__file__).parents[2])
 
+
+@cache
+def source(chapter: str) -> Source:
+    """Read once, whatever is asked of it."""
+    return Source(PROJECT.source(chapter))
+
+
 every_chapter = pytest.mark.parametrize("chapter", PROJECT.chapters)
 
 
 @every_chapter
 def test_front_matter(chapter):
-    source = Source(PROJECT.source(chapter))
-    assert set(source.settles) <= set(rows())
-    assert set(source.settles.values()) <= set(VERDICTS)
-    assert set(source.live) <= set(source.settles)
-    assert set(source.live.values()) <= set(VERDICTS)
-    assert "seed" in source.parameters
-    assert source.title
+    page = source(chapter)
+    assert set(page.settles) <= set(rows())
+    assert set(page.settles.values()) <= set(VERDICTS)
+    assert set(page.live) <= set(page.settles)
+    assert set(page.live.values()) <= set(VERDICTS)
+    assert "seed" in page.parameters
+    assert page.title
 
 
 @every_chapter
 def test_starts_under_its_own_name(chapter):
-    code = "\n".join(cell.source for cell in Source(PROJECT.source(chapter)).code)
+    code = "\n".join(cell.source for cell in source(chapter).code)
     assert f'start("{chapter}", seed)' in code
 
 
 @every_chapter
 def test_profile_changes_only_what_there_is(chapter):
-    source = Source(PROJECT.source(chapter))
-    chosen = values(PROJECT, source, chapter, "fast")
+    page = source(chapter)
+    chosen = values(PROJECT, page, chapter, "fast")
     for name in read_profile(PROJECT.profile("fast", chapter)):
-        assert chosen[name] != source.parameters[name].default, "a change that changes nothing"
+        assert chosen[name] != page.parameters[name].default, "a change that changes nothing"
 
 
 @every_chapter
 def test_no_branch_on_the_profile(chapter):
-    code = "\n".join(cell.source for cell in Source(PROJECT.source(chapter)).code)
+    code = "\n".join(cell.source for cell in source(chapter).code)
     assert not re.search(r"\bif\s+(not\s+)?(fast|paper|profile|TEST)\b", code)
 
 
@@ -67,9 +75,7 @@ def text(chapter):
     return PROJECT.source(chapter).read_text()
 
 
-settling = pytest.mark.parametrize(
-    "chapter", [c for c in PROJECT.chapters if Source(PROJECT.source(c)).settles]
-)
+settling = pytest.mark.parametrize("chapter", [c for c in PROJECT.chapters if source(c).settles])
 
 
 @settling
@@ -78,13 +84,13 @@ def test_a_page_can_be_read(chapter):
     found = shape(text(chapter))
     assert found.statements <= 80
     assert found.largest <= 25
-    kinds = {rows()[name].kind for name in Source(PROJECT.source(chapter)).settles}
+    kinds = {rows()[name].kind for name in source(chapter).settles}
     assert found.words >= (1200 if "theorem" in kinds else 800)
 
 
 @pytest.mark.parametrize(
     "chapter",
-    [c for c in PROJECT.chapters if Source(PROJECT.source(c)).title.startswith("Recipe:")],
+    [c for c in PROJECT.chapters if source(c).title.startswith("Recipe:")],
 )
 def test_a_recipe_is_short_and_checks_itself(chapter):
     """What a user would copy: at most sixty lines of code, with a comparison that can fail."""
@@ -113,7 +119,7 @@ def test_only_imports_numbers_for_the_text_and_figures_are_folded(chapter):
 def test_every_id_is_settled_by_a_call_and_its_numbers_are_computed(chapter):
     """A sentence of the summary box takes measured numbers from the evaluation."""
     code = "\n".join(match["code"] for match in CELL.finditer(text(chapter)))
-    for name in Source(PROJECT.source(chapter)).settles:
+    for name in source(chapter).settles:
         assert f'"{name}"' in code
     calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     for call in calls:
@@ -164,8 +170,8 @@ def spelled_sizes(call, sizes):
 @settling
 def test_a_sentence_types_no_size_of_the_run(chapter):
     """Another width or number of runs would make it false: sizes enter by name."""
-    source = Source(PROJECT.source(chapter))
-    values = [p.default for p in source.parameters.values()]
+    page = source(chapter)
+    values = [p.default for p in page.parameters.values()]
     sizes = {v for value in values for v in (value if isinstance(value, list) else [value])}
     code = "\n".join(match["code"] for match in CELL.finditer(text(chapter)))
     for call in ast.walk(ast.parse(code)):
@@ -230,4 +236,4 @@ def test_prose_says_a_parameter_by_its_value(chapter):
     for sentence in re.split(r"(?<=[.:])\s", prose):
         named = set(re.findall(r"(?<!text\})`(\w+)`", sentence))
         if not re.search(r"\bours\b", sentence):
-            assert not named & set(Source(PROJECT.source(chapter)).parameters), sentence
+            assert not named & set(source(chapter).parameters), sentence
