@@ -172,8 +172,9 @@ def test_bad_questions_are_named():
     path = NET.run(START, 10, runs=2)
     with pytest.raises(ValueError, match="every must be"):
         path.measure(sp.rank, every=0)
-    with pytest.raises(ValueError, match="batches must be at least 2"):
-        path.average(sp.rank, batches=20)
+    for batches in (20, 1):
+        with pytest.raises(ValueError, match="batches must be at least 2"):
+            path.average(sp.rank, batches=batches)
     for layers in ([], [3, 2], [11], [-1], [1, 1]):
         with pytest.raises(ValueError, match="layers must be increasing"):
             path.states(layers)
@@ -220,3 +221,10 @@ def test_types_and_devices_by_name():
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="torch sees no CUDA device"):
             NET.run(START, 1, device="cuda")
+
+
+def test_the_engine_is_chosen_by_the_narrowest_layer():
+    """The reduced one draws n^2 numbers a layer for n d of the direct one: not where d < 2n."""
+    batch = np.ones((3, 40))
+    assert sp.Chain(widths=[40, 40, 4]).run(batch, 3).engine == "direct"
+    assert sp.Chain(widths=[40, 40, 8]).run(batch, 3).engine == "reduced"

@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from signalprop import activations as A
 from signalprop.limits.closed import Series
@@ -173,6 +174,17 @@ def test_approach_keeps_the_digits_of_the_distance():
     assert batch.approach(np.array([[0.5], [1 - 1e-9]]), 0)[..., 0] == pytest.approx(
         np.array([[0, 0.5], [0.5 - 1e-9, 1 - 1e-9]]), abs=1e-15
     )
+
+
+def test_approach_to_a_point_between():
+    """Above one half the distance is that of ``1 - rho``, and the same."""
+    kernel = KernelMap.from_series([0.5, 0, 0, 0, 0.5])
+    fixed = brentq(lambda c: 0.5 + c**4 / 2 - c, 0.5, 0.6, xtol=1e-15)
+    expected = [0.0]
+    for _ in range(5):
+        expected.append(0.5 + expected[-1] ** 4 / 2)
+    distances = np.abs(np.array(expected) - fixed)
+    assert kernel.approach(0.0, 5) == pytest.approx(distances, abs=1e-14)
 
 
 @named
