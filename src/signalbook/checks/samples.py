@@ -176,6 +176,14 @@ def share(events: Any, *, at_least: float | None = None, at_most: float | None =
     def rival(other: Any) -> Check:
         return share(events, **other) if isinstance(other, Mapping) else share(other, **limits)
 
+    def witness(_: Any) -> Witness:
+        limit, side = (at_least, "less") if sides[0] > 1 else (at_most, "greater")
+        assert limit is not None, "its side is 0, and fails never"
+        p_value = float(stats.binomtest(hits, count, limit, alternative=side).pvalue)
+        return Witness(
+            f"share in {count} trials, claimed {told}", hits / count, limit, p_value=p_value
+        )
+
     return Check(
         "level",
         float(max(sides)),
@@ -186,16 +194,7 @@ def share(events: Any, *, at_least: float | None = None, at_most: float | None =
         error=LEVEL,
         escape=escape,
         failing=(0,) if max(sides) > 1 else (),
-        witness=lambda _: Witness(
-            f"share in {count} trials, claimed {told}",
-            hits / count,
-            float(at_least if at_least is not None else at_most or 0.0),
-            p_value=float(
-                stats.binomtest(hits, count, at_least, alternative="less").pvalue
-                if at_least is not None
-                else stats.binomtest(hits, count, at_most, alternative="greater").pvalue
-            ),
-        ),
+        witness=witness,
     )
 
 

@@ -222,6 +222,10 @@ def test_a_share_within_both_limits():
     assert check.worst == pytest.approx(max(0.1 / ends.high, ends.low / 0.5))
     assert (check.error, check.escape, check.failing) == (checks.LEVEL, 1.0, ())
     assert checks.share(events, at_most=0.9).worst == pytest.approx(ends.low / 0.9)
+    above, below = (checks.share(events, at_least=a, at_most=b) for a, b in [(0.1, 0.2), (0.4, 1)])
+    for failing, limit, side in [(above, 0.2, "greater"), (below, 0.4, "less")]:
+        witness, exact = failing.witness(0), stats.binomtest(300, 1000, limit, alternative=side)
+        assert (witness.left, witness.right, witness.p_value) == (0.3, limit, exact.pvalue)
     with pytest.raises(ValueError, match="at_least or at_most"):
         checks.share(events)
 
