@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from signalprop import activations as A
 from signalprop.limits.closed import Series
-from signalprop.limits.dynamics import fixed_points
+from signalprop.limits.dynamics import _doubled, fixed_points
 from signalprop.limits.maps import KernelMap
 from signalprop.random import Stream
 
@@ -310,3 +310,11 @@ def test_a_fixed_point_at_one_half_is_found_once():
         w = at / (1 + at)
         points = KernelMap.from_series([w, 0.0, 1 - w]).fixed_points()
         assert [p.value for p in points] == pytest.approx([at, 1.0], rel=1e-12)
+
+
+def test_a_map_with_steps_of_its_own_is_no_leap():
+    def step(x):
+        return x * (0.5 + 0.1 * torch.sin(40 * torch.log(x)))
+
+    with pytest.raises(ValueError, match="not smooth enough for a leap"):
+        _doubled(step, np.array([0.5]), 1000, math.log(2))

@@ -8,7 +8,7 @@ import torch
 
 from signalprop import activations as A
 from signalprop.limits.lengths import LengthMap
-from signalprop.limits.phases import MeanField
+from signalprop.limits.phases import ANGLES, MeanField, _slopes_by_angle
 
 
 @pytest.mark.parametrize("phi", [A.tanh, A.erf, A.selu], ids=lambda phi: phi.name)
@@ -75,6 +75,16 @@ def test_kinks_elsewhere_than_at_zero():
     q, c = layer.fixed_point(), float(field.correlation)
     assert float(field.length) == pytest.approx(q, rel=1e-12)
     assert layer.correlation(q, q, c) == pytest.approx(c, abs=1e-9)
+
+
+def test_slopes_of_a_curved_function_whose_kink_is_elsewhere():
+    """The slope of its square is a ramp, whose covariances have a closed form."""
+    phi = A.Activation("late square", lambda x: torch.relu(x - 0.5) ** 2, (0.5,))
+    ramp = LengthMap(A.Activation("late ramp", lambda x: 2 * torch.relu(x - 0.5), (0.5,)))
+    series = _slopes_by_angle(phi, torch.tensor([2.0], dtype=torch.float64))[0, :ANGLES]
+    for angle in (0.0, 0.3, 1.2):
+        measured = np.polynomial.chebyshev.chebval(4 * angle / math.pi - 1, series.numpy())
+        assert measured == pytest.approx(ramp.covariance(2.0, 2.0, math.cos(angle)), rel=1e-9)
 
 
 def test_kinds_and_bad_input():

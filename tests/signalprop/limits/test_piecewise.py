@@ -54,6 +54,8 @@ def test_the_pieces_are_those_of_the_definition():
     np.testing.assert_allclose([found.slope, *found.bends], [-6.0, 6.0, -6.0])
     ramps = PiecewiseLinear((0.0, 6.0), 0.0, 0.0, (0.0, 0.0), (1.0, -1.0))
     assert piecewise_linear(sp.as_activation(F.relu6)) == ramps
+    far = sp.Activation("far", lambda x: F.relu(x - 0.5) + F.relu(x - 100), (0.5, 100.0))
+    np.testing.assert_allclose(piecewise_linear(far).bends, [1.0, 1.0])
 
 
 @pytest.mark.parametrize("function", [F.hardswish, torch.tanh, F.elu, lambda x: x * x])
