@@ -111,7 +111,7 @@ def standardize(images: torch.Tensor, reference: torch.Tensor | None = None) -> 
     deviation = reference.std((0, 2, 3), correction=0, keepdim=True)
     if bool((deviation == 0).any()):
         raise ValueError("reference must vary in every channel, got a constant channel")
-    return (images - mean) / deviation
+    return (images - mean).div_(deviation)
 
 
 def cached_file(name: str, split: str) -> Path:
