@@ -13,6 +13,7 @@ OUT ?=
 BUDGET ?=
 PORT ?= 8000
 KILLS ?= 50
+SEEDS ?= 20
 
 THIS_PYTHON := $(if $(filter file,$(origin PYTHON)),,--this-python)
 ifeq ($(origin CORES),undefined)
@@ -31,18 +32,19 @@ override GRID := $(value GRID)
 override BUDGET := $(value BUDGET)
 override PORT := $(value PORT)
 override KILLS := $(value KILLS)
+override SEEDS := $(value SEEDS)
 override ID := $(value ID)
 override OUT := $(value OUT)
 # Jobs start interpreters by the hundred: these keep what they compile, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS ID OUT
+export PYTHON CORES TORCH_INDEX PROFILE C P GRID BUDGET PORT KILLS SEEDS ID OUT
 
 BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter new paper sweep vouch serve pdf zip bench mutants promises clean setup lock
+.PHONY: help book test test-fast test-site chapter new paper sweep vouch serve pdf zip bench mutants promises seeds clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +99,9 @@ promises: setup ## try to break what the project promises, into records/promises
 	@rm -f records/promises.json
 	@SIGNALBOOK_PROMISES="$$PWD/records/promises.json" SIGNALBOOK_KILLS="$$KILLS" $(BIN)/python -m pytest \
 		tests/signalbook/test_kills.py tests/signalprop/data tests/signalprop/training/test_checkpoint.py
+
+seeds: setup ## verdicts with other seeds, into records/seeds.json [SEEDS=20] [C=<part>/<slug>] [BUDGET=2h]
+	@$(BIN)/python -m signalbook seeds --count="$$SEEDS" --budget="$$BUDGET" $(if $(C),-- "$$C")
 
 clean: ## remove everything that was made, but not the environment
 	rm -rf _build .snakemake

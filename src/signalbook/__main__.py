@@ -27,6 +27,9 @@ UNWRITABLE = {
     *(errno.EEXIST, errno.ENOTDIR),
 }
 
+#: Seeds of a chapter: more are a slip of the pen.
+MOST_SEEDS = 1000
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; errors that a user can mend are printed without a traceback."""
@@ -77,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--grid", default="", metavar='"NAME=VALUE,VALUE ..."')
     sweep.add_argument("--set", default="", metavar='"NAME=VALUE ..."', dest="assignments")
     _add_place(sweep)
+    seeds = command(_seeds, "execute chapters with other seeds and compare their verdicts")
+    seeds.add_argument("name", nargs="?", help="<part>/<slug>; without it, all that draw")
+    seeds.add_argument("--count", type=int, default=20, help="how many; 0 for the book's own seed")
+    seeds.add_argument("--budget", default="", metavar="2h", help="when to begin no more runs")
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
     pdf = command(_pdf, "print the built site: a PDF for each part")
@@ -208,6 +215,21 @@ def _vouch(project: Project, options: argparse.Namespace) -> int:
     done = vouch(project, name, on_cell=_tell)
     print(f"the record of {name} {'stands for this code too' if done else 'is fresh'}")
     return 0
+
+
+def _seeds(project: Project, options: argparse.Namespace) -> int:
+    from signalbook import lifeline
+    from signalbook.engine import only_one
+    from signalbook.paper import budget
+    from signalbook.reseed import run_seeds
+
+    _check_home()
+    lifeline.follow()
+    if not 0 <= options.count <= MOST_SEEDS:
+        raise BookError(f"SEEDS must be a number from 0 to {MOST_SEEDS}, got {options.count}")
+    chapters = [project.require(options.name)] if options.name else project.chapters
+    with only_one(project.build / "seeds.lock", "run of `make seeds`"):
+        return run_seeds(project, chapters, options.count, budget(options.budget))
 
 
 def _check_home() -> None:

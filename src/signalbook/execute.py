@@ -30,7 +30,7 @@ from signalbook.project import Project
 from signalbook.source import Source
 from signalbook.witness import MIME
 
-__all__ = ["Failure", "Job", "Run", "carry_out", "execute", "execute_for_site"]
+__all__ = ["ChapterError", "Failure", "Job", "Run", "carry_out", "execute", "execute_for_site"]
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ def execute(
     parameters = resolve(source.parameters, values, chapter)
     defaults = {name: p.default for name, p in source.parameters.items()}
     changed = {name: value for name, value in parameters.items() if value != defaults[name]}
-    begun = time.monotonic()
+    begun, before = time.monotonic(), _cpu_time()
     run = os.environ[RUN] = uuid.uuid4().hex
     try:
         notebook = _Papermill(project, chapter, source, on_cell).run(changed, time_limit)
     finally:
         project.progress(chapter).unlink(missing_ok=True)
     forget(project.checkpoints(chapter), run)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is bytes there, kB elsewhere
     testimony = notebook.cells.pop()["outputs"][0]["data"][MIME]
     return Run(
@@ -186,9 +186,15 @@ def execute(
             "versions": testimony["versions"],
         },
         round(time.monotonic() - begun, 1),
-        round(used.ru_utime + used.ru_stime, 1),
-        round(used.ru_maxrss / unit),
+        round(_cpu_time() - before, 1),
+        round(memory / unit),
     )
+
+
+def _cpu_time() -> float:
+    """Seconds that the processors have worked for the kernels that this process has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Kernel(AsyncKernelManager):

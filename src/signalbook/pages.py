@@ -25,6 +25,7 @@ from signalbook.pictures import Album
 from signalbook.project import Project
 from signalbook.records import Record
 from signalbook.scale import OURS
+from signalbook.seeds import seeds_page
 from signalbook.source import Source
 from signalbook.verdicts import SEVERITIES, VERDICTS
 from signalbook.words import show, typeset
@@ -99,6 +100,7 @@ def generated(
         "generated/reductions.md": _reductions(project, titles),
         "pages/costs.md": cost_page(project, titles),
         "generated/promises.md": promises.figures(project),
+        "pages/seeds.md": seeds_page(project, titles),
     }
 
 
