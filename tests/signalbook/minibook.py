@@ -107,7 +107,7 @@ class MiniBook:
         code: str = "",
         expected: str = "holds",
         body: str = FIGURE,
-        time_limit: int = 60,
+        time_limit: int = 300,
     ) -> Path:
         path = self.root / "chapters" / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)

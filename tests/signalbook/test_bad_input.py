@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from signalbook import files
+from signalbook import files, keys
 from signalbook.errors import BookError
 from signalbook.inventory import rows
 from signalbook.ledger import collect
 from signalbook.project import Project
+from signalbook.site import problems
 from signalbook.source import Source
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
@@ -95,12 +96,20 @@ def test_profile_without_reason(book):
     assert "expected `name: value  # reason`" in book.run("chapter", A, code=1)
 
 
-def test_ids_twice_and_unknown(built):
+def test_ids_twice(built):
     built.chapter(B, "ORTH-X1")
-    built.chapter("kernels/c", "ORTH-X99")
-    output = built.run("book", code=1)
-    assert "ORTH-X1 is settled twice" in output
-    assert "c.md settles ORTH-X99, which is not in the inventory" in output
+    project = Project(built.root)
+    keys.prepare(project, "fast")
+    built.run("execute", B)
+    assert problems(project, collect(project)) == [
+        f"{B}: ORTH-X1 is settled twice, here and in {A}: keep one of them"
+    ]
+
+
+def test_an_unknown_id(book):
+    book.chapter(A, "ORTH-X99")
+    said = book.run("chapter", A, code=1)
+    assert "a.md settles ORTH-X99, which is not in the inventory" in said
 
 
 def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ def test_what_a_chapter_says_of_itself(path):
     assert source.title == "Chapter a"
     assert source.settles == {"ORTH-X1": "holds"}
     assert (source.telling, source.data, source.reads) == ("", [], [])
-    assert (source.seconds, source.time_limit) == (15.0, 60)
+    assert (source.seconds, source.time_limit) == (15.0, 300)
     assert list(source.parameters) == ["runs", "device", "seed"]
     source.check()
 
@@ -50,7 +50,7 @@ def test_prose_and_comments_leave_the_digest_alone_and_code_does_not(path):
 )
 def test_front_matter_of_another_shape_is_named(path, new, message):
     with pytest.raises(BookError) as caught:
-        edited(path, "  time_limit: 60", new).check()
+        edited(path, "  time_limit: 300", new).check()
     assert message in str(caught.value)
     assert str(caught.value).startswith("a.md: ")
 
