@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from signalprop import theory
@@ -22,6 +22,7 @@ def layers_until_half(delta, nu):
 
 
 @given(SEPARATIONS, SHARES)
+@example(1 / 3, 1.0)
 def test_l_0_counts_the_layers_that_bring_a_separation_to_one_half(delta, nu):
     assert float(theory.cond_l_0(delta, nu)) == layers_until_half(delta, nu)
 
