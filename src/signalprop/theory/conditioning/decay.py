@@ -101,9 +101,8 @@ def cond_l_2(n: Any, delta: Any, mu: Any, rounding: Rounding = "up") -> Any:
 
 
 def _rounded(layers: Tensor, rounding: Rounding) -> Tensor:
-    whole = (
-        layers.round()
-    )  # one layer takes 1/3 to 1/2 for nu = 1, and its logarithm says 1 + 2e-16
+    # For nu = 1 one layer takes 1/3 to 1/2, and the logarithms say 1 + 2e-16.
+    whole = layers.round()
     layers = torch.where((layers - whole).abs() <= 1e-12 * whole.abs(), whole, layers)
     if rounding == "up":
         return torch.ceil(layers)
