@@ -1,0 +1,58 @@
+"""The steps of proofs order by order, beside numbers for many orders and random weights."""
+
+import numpy as np
+import pytest
+
+from signallab.kernels import orders
+
+ORDERS = np.arange(0, 31)
+RHO = np.linspace(-0.999, 0.999, 201)[:, None]
+WEIGHTS = np.random.default_rng(3).dirichlet(np.full(31, 0.3), 40)
+PROOFS = [getattr(orders, name) for name in orders.__all__]
+
+
+def h(rho):
+    return (1 - rho**ORDERS) / (1 - rho)
+
+
+@pytest.mark.parametrize("proof", PROOFS)
+def test_every_step_is_an_identity(proof):
+    assert proof()
+
+
+def test_what_is_said_of_each_order():
+    assert np.allclose(h(RHO)[:, 1:], 1 + RHO * h(RHO)[:, :-1])
+    assert (np.abs(h(RHO)) <= ORDERS + 1e-12).all()
+    above = RHO[:, 0] > 0
+    assert (np.diff(h(RHO)[above][:, 2:], axis=0) > 0).all()
+    below = RHO[RHO < 0][:, None]
+    powers = below ** np.delete(ORDERS, 1)
+    assert (powers > below).all()
+
+
+def test_second_quotients_begin_at_one_and_grow():
+    g = (ORDERS - h(RHO)) / (1 - RHO)
+    assert g[:, 2] == pytest.approx(np.ones(len(RHO)))
+    assert (g[:, 2:] >= 1 - 1e-9).all()
+    right = RHO[:, 0] >= 0
+    assert (g[right][:, 2:] >= ORDERS[2:] - 1 - 1e-9).all()
+
+
+def test_the_sum_over_orders_is_the_room_of_the_odds():
+    rho = RHO[RHO > 0][:, None]
+    for a in np.array(WEIGHTS) * (ORDERS > 0):
+        a = a / a.sum()
+        g = (rho ** (ORDERS[1:] - 1)) @ a[1:]
+        above = h(rho) @ a
+        summed = (h(rho)[:, 1:-1] - g[:, None]) @ a[2:]
+        assert summed == pytest.approx(above - (2 - a[1]) * g)
+        assert (summed >= 0).all()
+
+
+def test_ends_of_a_layer_below_zero():
+    for a in WEIGHTS:
+        r = -RHO[RHO < 0]
+        value = (-r[:, None]) ** ORDERS @ a
+        m = a[0]
+        assert (value >= m - (1 - m) * r - 1e-12).all()
+        assert (value <= m + (1 - m) * r + 1e-12).all()
