@@ -4,6 +4,7 @@
 // numbers in units of 1/n per layer. Neurons of two clusters are kept as counts and energies for
 // each place of the split and each side, as in signalprop.clusters, which tells why this is enough.
 (() => {
+  const { RIGHT, TOP, BOTTOM, scale, line, dot, text, restore, remember } = window.signalbookPlay;
   const root = document.getElementById("cluster-tree");
   const form = root.querySelector("form");
   const DEEPEST = 60, FEWEST = 3, MOST = 12, LARGEST = 9999;
@@ -106,12 +107,7 @@
     while (layers.length < DEEPEST) layers.push(seen(tree = next(tree)));
   }
 
-  // Drawing: both pictures are 320 units wide, with the same frame.
-  const LEFT = 40, RIGHT = 306, TOP = 12, BOTTOM = 276;
-  const scale = (low, high, from, to) => (v) => from + (v - low) / (high - low) * (to - from);
-  const line = (points, name) =>
-    `<polyline class="${name}" points="${points.map((p) => p.map((c) => c.toFixed(2)).join(",")).join(" ")}"/>`;
-  const text = (x, y, words, anchor = "middle") => `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}">${words}</text>`;
+  const LEFT = 40; // labels of degrees are short
   const longest = ({ norms }) => norms.indexOf(Math.max(...norms));
 
   /** Every point as a ray: its length, and its angle to the longest. */
@@ -121,15 +117,15 @@
       const turn = degrees * Math.PI / 180;
       return [x0 + length * reach * Math.cos(turn), y0 - length * reach * Math.sin(turn)];
     };
-    const arc = (length) => line(Array.from({ length: 46 }, (_, i) => at(length, 2 * i)), "ct-grid");
+    const arc = (length) => line(Array.from({ length: 46 }, (_, i) => at(length, 2 * i)), "play-grid");
     const rays = norms.map((length, i) => {
       const end = at(length, angles[first][i]);
       const [x, y] = at(length + 0.045, angles[first][i]);
-      return line([[x0, y0], end], i === first ? "ct-odd" : "ct-point")
-        + `<circle class="${i === first ? "ct-odd" : "ct-point"}" cx="${end[0].toFixed(2)}" cy="${end[1].toFixed(2)}" r="3"/>`
+      return line([[x0, y0], end], i === first ? "play-second play-thin" : "play-first play-thin")
+        + dot(end, i === first ? "play-second" : "play-first")
         + text(x, y + 4, i + 1);
     });
-    return arc(0.5) + arc(1) + line([at(0, 0), at(1.05, 0)], "ct-grid") + line([at(0, 0), at(1.05, 90)], "ct-grid")
+    return arc(0.5) + arc(1) + line([at(0, 0), at(1.05, 0)], "play-grid") + line([at(0, 0), at(1.05, 90)], "play-grid")
       + text(x0 + reach / 2, y0 + 34, "length, relative to the longest") + rays.join("");
   }
 
@@ -137,12 +133,12 @@
   function drawAngles(layer) {
     const first = longest(layers.at(-1));
     const x = scale(1, DEEPEST, LEFT, RIGHT), y = scale(0, 90, BOTTOM, TOP);
-    const grid = [1, 20, 40, 60].map((v) => line([[x(v), TOP], [x(v), BOTTOM]], "ct-grid") + text(x(v), BOTTOM + 16, v))
-      .concat([0, 30, 60, 90].map((v) => line([[LEFT, y(v)], [RIGHT, y(v)]], "ct-grid") + text(LEFT - 5, y(v) + 4, `${v}°`, "end")));
+    const grid = [1, 20, 40, 60].map((v) => line([[x(v), TOP], [x(v), BOTTOM]], "play-grid") + text(x(v), BOTTOM + 16, v))
+      .concat([0, 30, 60, 90].map((v) => line([[LEFT, y(v)], [RIGHT, y(v)]], "play-grid") + text(LEFT - 5, y(v) + 4, `${v}°`, "end")));
     const curves = layers[0].norms.map((_, i) => i === first ? ""
-      : line(layers.map(({ angles }, l) => [x(l + 1), y(angles[first][i])]), "ct-point"));
+      : line(layers.map(({ angles }, l) => [x(l + 1), y(angles[first][i])]), "play-first play-thin"));
     return grid.join("") + text((LEFT + RIGHT) / 2, BOTTOM + 34, `layer; angles to point ${first + 1}`)
-      + curves.join("") + line([[x(layer), TOP], [x(layer), BOTTOM]], "ct-now");
+      + curves.join("") + line([[x(layer), TOP], [x(layer), BOTTOM]], "play-now");
   }
 
   /** What the pictures show, in words. */
@@ -159,13 +155,15 @@
       + `The others are within ${number(within)}° of each other.`;
   }
 
+  /** Follow the batch of the field; return whether it is one. */
   function show() {
     const numbers = read(form.elements.values.value), wrong = typeof numbers === "string";
     root.querySelector("[data-shows=wrong]").textContent = wrong ? numbers : "";
     form.elements.values.setAttribute("aria-invalid", wrong);
-    if (wrong) return;
+    if (wrong) return false;
     grow(numbers);
     move();
+    return true;
   }
 
   function move() {
@@ -184,9 +182,12 @@
     back: () => to(Number(form.elements.layer.value) - 1),
     step: () => to(Number(form.elements.layer.value) + 1),
   };
-  form.addEventListener("input", ({ target }) => actions[target.name]?.(target));
-  form.addEventListener("click", ({ target }) => { if (target.type === "button") actions[target.name](target); });
+  const act = ({ target }) => { actions[target.name]?.(target); remember(form); };
+  form.addEventListener("input", act);
+  form.addEventListener("click", (event) => { if (event.target.type === "button") act(event); });
   form.addEventListener("submit", (event) => event.preventDefault());
   root.hidden = false; // without scripts it would show nothing
-  actions.batch(form.elements.batch);
+  form.elements.values.value = form.elements.batch.value;
+  restore(form);
+  if (!show()) actions.batch(form.elements.batch); // an address with no batch
 })();

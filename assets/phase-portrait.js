@@ -4,6 +4,7 @@
 // gap, (1 - kappa(1 - gap)) / gap^power, at equal steps of the angle, where it is smooth; a mean m
 // in units of the standard deviation divides the complement by 1 + m^2.
 (() => {
+  const { LEFT, RIGHT, TOP, BOTTOM, scale, line, dot, power, frame, restore, remember } = window.signalbookPlay;
   const root = document.getElementById("phase-portrait");
   const data = JSON.parse(document.getElementById("phase-portrait-maps").textContent);
   const form = root.querySelector("form");
@@ -62,23 +63,6 @@
       : first * stretch / (2 - slope) ** layer;
   }
 
-  // Drawing: both pictures are 320 units wide, with the same frame.
-  const LEFT = 54, RIGHT = 310, TOP = 10, BOTTOM = 276;
-  const scale = (low, high, from, to) => (v) => from + (v - low) / (high - low) * (to - from);
-  const line = (points, name) =>
-    `<polyline class="${name}" points="${points.map((p) => p.map((c) => c.toFixed(2)).join(",")).join(" ")}"/>`;
-  const text = (x, y, words, anchor = "middle") => `<text x="${x}" y="${y}" text-anchor="${anchor}">${words}</text>`;
-
-  /** Axes with ticks, given as pairs of value and label, and the two names. */
-  function frame(x, y, xTicks, yTicks, xName, yName) {
-    const grid = xTicks.map(([v]) => line([[x(v), TOP], [x(v), BOTTOM]], "pp-grid"))
-      .concat(yTicks.map(([v]) => line([[LEFT, y(v)], [RIGHT, y(v)]], "pp-grid")));
-    const labels = xTicks.map(([v, label]) => text(x(v), BOTTOM + 16, label))
-      .concat(yTicks.map(([v, label]) => text(LEFT - 5, y(v) + 4, label, "end")));
-    return grid.join("") + labels.join("") + text((LEFT + RIGHT) / 2, BOTTOM + 34, xName)
-      + `<text transform="translate(11 ${(TOP + BOTTOM) / 2}) rotate(-90)" text-anchor="middle">${yName}</text>`;
-  }
-
   function drawMap(complement, gaps, gap) {
     const x = scale(-1, 1, LEFT, RIGHT), y = scale(-1, 1, BOTTOM, TOP);
     const ticks = [-1, -0.5, 0, 0.5, 1].map((v) => [v, String(v).replace("-", "−")]);
@@ -86,10 +70,9 @@
     const curve = Array.from({ length: 161 }, (_, i) => at(1 - Math.cos(i * Math.PI / 160)));
     const stairs = gaps.slice(1).flatMap((g, i) => [[x(1 - gaps[i]), y(1 - g)], [x(1 - g), y(1 - g)]]);
     return frame(x, y, ticks, ticks, "correlation before the layer", "after")
-      + line([[LEFT, BOTTOM], [RIGHT, TOP]], "pp-diagonal") + line(curve, "pp-curve")
-      + line([[x(1 - gaps[0]), y(1 - gaps[0])], ...stairs], "pp-stairs")
-      + `<circle class="pp-start" cx="${x(start)}" cy="${y(start)}" r="5"/>`
-      + `<circle class="pp-star" cx="${x(1 - gap)}" cy="${y(1 - gap)}" r="5"/>`;
+      + line([[LEFT, BOTTOM], [RIGHT, TOP]], "play-diagonal") + line(curve, "play-first")
+      + line([[x(1 - gaps[0]), y(1 - gaps[0])], ...stairs], "play-second play-thin")
+      + dot([x(start), y(start)], "play-ring", 5) + dot([x(1 - gap), y(1 - gap)], "play-star", 5);
   }
 
   function drawDistance(gaps, gap, limit) {
@@ -97,10 +80,10 @@
     const y = (v) => log(Math.log10(v));
     const shown = (v) => v > FLOOR && v < 10;
     const points = (values) => values.map((v, l) => [v, l]).filter(([v]) => shown(v)).map(([v, l]) => [x(l), y(v)]);
-    const powers = [0, -3, -6, -9, -12].map((k) => [10 ** k, k ? `10<tspan dy="-4" font-size="9">−${-k}</tspan>` : "1"]);
+    const powers = [0, -3, -6, -9, -12].map((k) => [10 ** k, power(k)]);
     return frame(x, y, [0, 20, 40, 60].map((l) => [l, l]), powers, "layer", "distance")
-      + line(points(gaps.map((_, l) => limit(l))), "pp-bound")
-      + line(points(gaps.map((g) => Math.abs(g - gap))), "pp-curve");
+      + line(points(gaps.map((_, l) => limit(l))), "play-second")
+      + line(points(gaps.map((g) => Math.abs(g - gap))), "play-first");
   }
 
   /** What the pictures show, in words. */
@@ -137,7 +120,7 @@
     own: () => { mean = own().mean; },
     critical: () => { mean = Math.sqrt(Math.max(0, own().slope - 1)); },
   };
-  const act = ({ target }) => { actions[target.name]?.(target); show(); };
+  const act = ({ target }) => { actions[target.name]?.(target); show(); remember(form, { mean }); };
   form.addEventListener("input", act);
   form.addEventListener("click", (event) => { if (event.target.type === "button") act(event); });
   form.addEventListener("submit", (event) => event.preventDefault());
@@ -147,10 +130,14 @@
     const x = (event.clientX - box.left) / box.width * 320;
     start = Math.max(-0.99, Math.min(0.99, Math.round(scale(LEFT, RIGHT, -1, 1)(x) * 100) / 100));
     show();
+    remember(form, { mean });
   });
   for (const name of Object.keys(data)) form.elements.activation.add(new Option(name));
   form.elements.activation.value = "GELU";
+  const given = restore(form);
   actions.activation();
+  mean = given.mean ?? mean;
+  start = given.start ?? start;
   root.hidden = false; // without scripts it would show nothing
   show();
 })();

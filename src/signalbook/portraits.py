@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from signalbook.play import Embedded, digits
 from signalprop import Activation, KernelMap, theory
 
 __all__ = ["Portrait", "bound", "draw", "interactive"]
@@ -89,20 +89,6 @@ def _draw_row(portrait: Portrait, axes: Any) -> pd.DataFrame:
     )
 
 
-class Embedded:
-    """Data for a script of the page, invisible in itself."""
-
-    def __init__(self, name: str, data: Any) -> None:
-        self.name, self.data = name, data
-
-    def _repr_html_(self) -> str:
-        text = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        return f'<script type="application/json" id="{self.name}">{text}</script>'
-
-    def __repr__(self) -> str:
-        return f"{self.name}: {len(self.data)} entries"
-
-
 def interactive(activations: Mapping[str, Activation], gains: Sequence[float]) -> Embedded:
     """Return the maps of the activations at each gain, as ``assets/phase-portrait.js`` reads them.
 
@@ -128,5 +114,5 @@ def _tabulate(phi: Activation, steps: int = 96) -> dict[str, Any]:
         "mean": round(abs(phi.mean) / np.sqrt(phi.variance), 13),
         "slope": slope if np.isfinite(slope) else None,
         "power": power,
-        "values": [float(f"{v:.9g}") for v in kernel.complement(gaps) / gaps**power],
+        "values": digits(kernel.complement(gaps) / gaps**power, 9),
     }

@@ -13,7 +13,7 @@ async ([title, pages]) => {
     const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
     const text = page.querySelector("article");
     for (const idle of text.querySelectorAll(
-      "script, noscript, source, button, .headerlink, .sb-filters, .sb-figure-links, .toctree-wrapper, details.hide, #phase-portrait, #cluster-tree",
+      "script, noscript, source, button, .headerlink, .sb-filters, .sb-figure-links, .toctree-wrapper, details.hide, .sb-play",
     )) idle.remove();
     for (const fold of text.querySelectorAll("details")) fold.open = true;
     for (const image of text.querySelectorAll("img")) {
