@@ -17,14 +17,16 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from signalbook.project import Project
+from tests.site.drawings import PHONE
 
 AXE = "4.10.3"
-VIEWS = [(width, scheme) for width in (390, 1600) for scheme in ("light", "dark")]
+WIDTHS = (PHONE, 1600)  # px
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -42,19 +44,18 @@ def require(there: object, message: str) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test a page and a view, so that a failure names both.
+    """One test a page and a width, so that a failure names both.
 
-    The scopes sort the tests by view, then by page: a window serves a whole view, and a page is
-    loaded once for all that is asked of it.
+    The scopes sort the tests by width, then by page: a window serves a whole width, and a page is
+    loaded once for all that is asked of it there.
     """
     if "html" in metafunc.fixturenames:
         folder = Project.find().site
         pages = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.html"))
         pages = [page for page in pages if not page.startswith("_static/")] or ["index.html"]
         metafunc.parametrize("html", pages, scope="module")
-    if "view" in metafunc.fixturenames:
-        names = [f"{width}-{scheme}" for width, scheme in VIEWS]
-        metafunc.parametrize("view", VIEWS, ids=names, scope="session")
+    if "width" in metafunc.fixturenames:
+        metafunc.parametrize("width", WIDTHS, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -91,14 +92,16 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Window:
-    """A browser window that notes what a page must not do."""
+    """A browser window that notes what a page loads, and what it must not do."""
 
     page: Page
     origin: str
     wrong: list[str] = field(default_factory=list)
+    loaded: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.page.on("request", lambda request: self._check_request(request.url))
+        self.page.on("requestfinished", lambda r: self.loaded.add(self.file(r.url)))
         self.page.on("requestfailed", lambda r: self.wrong.append(f"request failed: {r.url}"))
         self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
         self.page.on("console", lambda m: self._check_console(m.type, m.text))
@@ -109,9 +112,14 @@ class Window:
         if self.page.url == address:
             return self.page
         self.wrong.clear()
+        self.loaded.clear()
         self.page.goto(address)
         self.page.evaluate("() => window.MathJax?.startup?.promise?.then(() => null)")
         return self.page
+
+    def file(self, url: str) -> str:
+        """Where an address of the site lies in its folder."""
+        return unquote(urlsplit(url.removeprefix(f"{self.origin}/")).path)
 
     def _check_request(self, url: str) -> None:
         if not url.startswith((f"{self.origin}/", "data:", "blob:")):
@@ -123,17 +131,26 @@ class Window:
 
 
 @pytest.fixture(scope="session")
-def window(browser: Browser, server: str, view: tuple[int, str]) -> Iterator[Window]:
-    """The served site at one width and in one colour scheme."""
-    width, scheme = view
+def window(browser: Browser, server: str, site: Path, width: int) -> Iterator[Window]:
+    """The site as it is visited: served to a wide screen, or as a folder of files on a phone."""
+    phone = width == PHONE
     context = browser.new_context(
         viewport={"width": width, "height": 900},
-        color_scheme=scheme,
+        has_touch=phone,
+        color_scheme="light",
         # No transitions: a colour half-way between two themes is nobody's mistake.
         reduced_motion="reduce",
     )
-    yield Window(context.new_page(), server)
+    yield Window(context.new_page(), site.as_uri() if phone else server)
     context.close()
+
+
+@pytest.fixture
+def night(window: Window) -> Iterator[None]:
+    """Night falls over the open page, until the end of the test."""
+    window.page.emulate_media(color_scheme="dark")
+    yield
+    window.page.emulate_media(color_scheme="light")
 
 
 @pytest.fixture

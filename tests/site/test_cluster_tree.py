@@ -18,9 +18,7 @@ SAID = re.compile(
 
 @pytest.fixture
 def page(desktop):
-    page = desktop.open(PAGE)
-    page.reload()
-    return page
+    return desktop.open(PAGE)
 
 
 def said(page):
@@ -40,14 +38,14 @@ def expected(values, layer):
     return [layer, 2**layer, tree.most_clusters, odd + 1, times, away.min(), away.max(), within]
 
 
-@pytest.mark.parametrize("layer", [1, 2, 7, 60])
 @pytest.mark.parametrize(
     "values", [[1, 4, 9, 16, 25], [-3, 0, 9999], [5, 5, -2, 7, 7, 100, -40, 3, 1, 0, 12, 8]]
 )
-def test_numbers_are_those_of_the_library(page, values, layer):
+def test_numbers_are_those_of_the_library(page, values):
     page.fill("#cluster-tree input[name=values]", ", ".join(map(str, values)))
-    page.fill("#cluster-tree input[name=layer]", str(layer))
-    assert said(page) == pytest.approx(expected(values, layer), abs=0.051, rel=1e-12)
+    for layer in (1, 2, 7, 60):
+        page.fill("#cluster-tree input[name=layer]", str(layer))
+        assert said(page) == pytest.approx(expected(values, layer), abs=0.051, rel=1e-12), layer
 
 
 def test_the_tree_does_not_know_the_sign(page):
