@@ -44,7 +44,7 @@ BIN := .venv/bin
 ENVIRONMENT := "$$PYTHON" -m environment $(THIS_PYTHON)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-fast test-site chapter new paper sweep vouch serve pdf zip bench mutants promises seeds clean setup lock
+.PHONY: help book test test-fast test-site chapter new paper sweep vouch serve pdf zip bench mutants promises fuzz seeds clean setup lock
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ promises: setup ## try to break what the project promises, into records/promises
 	@rm -f records/promises.json
 	@SIGNALBOOK_PROMISES="$$PWD/records/promises.json" SIGNALBOOK_KILLS="$$KILLS" $(BIN)/python -m pytest \
 		tests/signalbook/test_kills.py tests/signalprop/data tests/signalprop/training/test_checkpoint.py
+
+fuzz: setup ## ask public functions with 10,000 examples each, into records/fuzz.json [P="-k metrics"]
+	@SIGNALBOOK_PROMISES="$$PWD/records/fuzz.json" $(BIN)/python -m pytest --hypothesis-profile=scheduled tests/fuzz $$P
 
 seeds: setup ## verdicts with other seeds, into records/seeds.json [SEEDS=20] [C=<part>/<slug>] [BUDGET=2h]
 	@$(BIN)/python -m signalbook seeds --count="$$SEEDS" --budget="$$BUDGET" $(if $(C),-- "$$C")

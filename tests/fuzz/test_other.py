@@ -135,3 +135,42 @@ def test_standardize(shape, scale):
         return
     assert found.shape == images.shape
     assert bool(torch.isfinite(found).all())
+
+
+coefficients = st.one_of(st.integers(-3, 3), st.fractions(-2, 2, max_denominator=50))
+sides = st.one_of(numbers, st.integers(-2, 2), st.fractions(-2, 2, max_denominator=50))
+
+
+@fuzz(
+    terms=st.lists(coefficients, min_size=3, max_size=3),
+    box=st.lists(st.tuples(sides, sides), max_size=2),
+    budget=st.integers(-1, 200),
+)
+def test_proofs_on_boxes(terms, box, budget):
+    """Of a quadratic, whose least value on a box is known in exact fractions."""
+    flint = pytest.importorskip("flint")
+    from signalprop.certify import NotProved, Refuted, prove_positive
+
+    def value(*x):
+        c, b, a = (flint.fmpq(*Fraction(term).as_integer_ratio()) for term in terms)
+        return sum((a * t * t + b * t for t in x), flint.arb(0)) + c
+
+    def exact(t):
+        return Fraction(terms[2]) * t * t + Fraction(terms[1]) * t
+
+    def least(low, high):
+        ends = [Fraction(low), Fraction(high)]
+        middle = -Fraction(terms[1]) / (2 * Fraction(terms[2])) if terms[2] else ends[0]
+        return min(map(exact, [*ends, middle] if ends[0] < middle < ends[1] else ends))
+
+    try:
+        proof = prove_positive(value, box, budget)
+    except ValueError as refusal:
+        assert "must" in str(refusal)  # noqa: PT017
+    except Refuted as refuted:
+        assert Fraction(terms[0]) + sum(map(exact, refuted.point)) <= 0  # noqa: PT017
+    except NotProved as spent:
+        assert not spent.value > 0  # noqa: PT017
+    else:
+        assert Fraction(terms[0]) + sum(least(*side) for side in box) > 0
+        assert proof.boxes <= max(budget, 1)

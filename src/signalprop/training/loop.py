@@ -204,7 +204,7 @@ def _own_randomness(stream: Stream, step: int, device: torch.device) -> Iterator
 
 def _check(data: Data, name: str) -> None:
     inputs, labels = data
-    if len(inputs) != len(labels) or labels.ndim != 1 or not len(labels):
+    if not inputs.ndim or labels.ndim != 1 or not len(inputs) == len(labels) > 0:
         shapes = f"{tuple(inputs.shape)} and {tuple(labels.shape)}"
         raise ValueError(f"{name} must be (N, ...) and (N,) with N >= 1, got {shapes}")
     if labels.dtype != torch.int64 or int(labels.min()) < 0:

@@ -147,6 +147,10 @@ def batches(
     """
     if not 1 <= batch <= size:
         raise ValueError(f"batch must be in 1..{size}, the number of samples, got {batch}")
+    if not seeds or start < 0:
+        raise ValueError(
+            f"seeds must not be empty and start must be at least 0, got {list(seeds)} and {start}"
+        )
     per_pass = size // batch
     epoch, position = divmod(start, per_pass)
     while True:
