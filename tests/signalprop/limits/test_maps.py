@@ -221,6 +221,9 @@ def test_bad_input_is_refused():
         KernelMap("relu")
     with pytest.raises(ValueError, match="must not be negative"):
         KernelMap.from_series([0.5, -0.1])
+    for none in (1.0, []):
+        with pytest.raises(ValueError, match="weights must have a last dimension"):
+            KernelMap.from_series(none)
     with pytest.raises(ValueError, match="exp_square needs a finite second moment"):
         KernelMap(A.exp_square)
 
