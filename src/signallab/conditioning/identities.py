@@ -1,0 +1,206 @@
+"""Statements of COND that are algebra, proved for all values of their symbols.
+
+Each function returns the identities of one statement; its docstring says how the statement follows.
+"""
+
+from __future__ import annotations
+
+import sympy
+
+from signalprop.certify import Identity, prove_identity
+
+__all__ = [
+    "coefficient_of_norm_relu",
+    "coefficients_of_the_table",
+    "mirrored",
+    "moments_of_hermite_polynomials",
+    "moments_of_norm_relu",
+    "norm_relu_is_normalized",
+    "parabola",
+    "two_lines",
+]
+
+j, k = sympy.symbols("j k", integer=True, positive=True)
+r, mu, delta, gamma = sympy.symbols("r mu delta gamma", positive=True)
+c, b = sympy.symbols("c b", real=True)
+
+
+def mirrored() -> list[Identity]:
+    """COND Lemma 21: ``|s(-r)| <= s(r)`` for r in [0, 1].
+
+    ``s(r) + s(-r)`` and ``s(r) - s(-r)`` are sums over orders with weights that are not negative.
+    Of an even order one is ``2 r^(2 j)`` and the other 0, of an odd order it is the other way.
+
+    >>> len(mirrored())
+    4
+    """
+    two = sympy.Integer(2)
+    expected = {2 * j: (two * r ** (2 * j), 0), 2 * j + 1: (0, two * r ** (2 * j + 1))}
+    return [
+        prove_identity(r**order + sign * (-r) ** order, sympy.sympify(sums[(1 - sign) // 2]))
+        for order, sums in expected.items()
+        for sign in (1, -1)
+    ]
+
+
+def parabola() -> list[Identity]:
+    """COND, proof of Lemma 21: ``s(1 - delta) <= (1 - delta)(1 - mu delta)``.
+
+    The weights from order 2 on sum to mu, and ``r^2 - r^k = r^2 (1 - r^(k - 2))`` is not negative
+    for ``k >= 2`` and r in [0, 1]. So ``s(r) <= (1 - mu) r + mu r^2``, with ``r = 1 - delta``.
+
+    >>> len(parabola())
+    2
+    """
+    right = (1 - delta) * (1 - mu * delta)
+    return [
+        prove_identity(r**2 - r**k, r**2 * (1 - r ** (k - 2))),
+        prove_identity((1 - mu) * (1 - delta) + mu * (1 - delta) ** 2, right),
+    ]
+
+
+def two_lines() -> list[Identity]:
+    """COND Lemma 21: both lines lie above the parabola, the first up to 1/2, the second beyond.
+
+    They exceed it by ``mu delta (1/2 - delta)`` and by ``mu (1 - delta)(delta - 1/2)``.
+
+    >>> len(two_lines())
+    4
+    """
+    curve, half = (1 - delta) * (1 - mu * delta), sympy.Rational(1, 2)
+    first, second = 1 - (1 + mu * half) * delta, (1 - mu * half) * (1 - delta)
+    return [
+        *parabola(),
+        prove_identity(first - curve, mu * delta * (half - delta)),
+        prove_identity(second - curve, mu * (1 - delta) * (delta - half)),
+    ]
+
+
+def moments_of_norm_relu() -> list[Identity]:
+    """COND, Appendix I.1: mean, norm transfer and its slope for every kink and every variance.
+
+    The moments ``E (z - c)_+`` and ``E (z - c)_+^2`` of z Gaussian of variance gamma tend to 0 as c
+    grows, and so do :func:`_hinge`'s closed forms. By c they have the slopes ``-P(z > c)`` and ``-2
+    E (z - c)_+``. So have the closed forms: the first two identities. The others put them into
+    ``E g``, ``E g^2`` with ``g = (z - c)_+ + b``, and differentiate by gamma.
+
+    >>> len(moments_of_norm_relu())
+    5
+    """
+    mean, square, above, density = _hinge(gamma)
+    root = sympy.sqrt(gamma)
+    length = (c**2 + gamma - 2 * c * b) * above + (2 * b - c) * root * density + b**2
+    return [
+        prove_identity(mean.diff(c), -above),
+        prove_identity(square.diff(c), -2 * mean),
+        prove_identity(mean + b, root * density - above * c + b),
+        prove_identity(square + 2 * b * mean + b**2, length),
+        prove_identity(length.diff(gamma), above + b / root * density),
+    ]
+
+
+def norm_relu_is_normalized() -> list[Identity]:
+    """COND Eq. 4: mean 0 and mean square 1 for every kink.
+
+    At variance 1 the printed shift is ``-E (X - c)_+``, and the printed ``lambda^-2`` is the
+    variance of ``(X - c)_+``. The moments are those of :func:`moments_of_norm_relu`.
+
+    >>> len(norm_relu_is_normalized())
+    4
+    """
+    mean, square, above, density = _hinge(sympy.Integer(1))
+    below = 1 - above
+    inverse = above * below * c**2 + (1 - 2 * below) * density * c + above - density**2
+    return [
+        *moments_of_norm_relu()[:2],
+        prove_identity(above * c - density, -mean),
+        prove_identity(inverse, square - mean**2),
+    ]
+
+
+def coefficient_of_norm_relu() -> list[Identity]:
+    """COND, Appendix C.4: ``a_1 = lambda (1 - Phi(c))`` for every kink.
+
+    ``E X (X - c)_+`` and ``1 - Phi(c)`` tend to 0 as c grows. By c the first has the slope
+    ``-E X 1[X > c]``, which is ``-p(c)`` as both tend to 0 and have the slope ``c p(c)``; the
+    second has the slope ``-p(c)`` too.
+
+    >>> len(coefficient_of_norm_relu())
+    2
+    """
+    _, _, above, density = _hinge(sympy.Integer(1))
+    return [
+        prove_identity(-density.diff(c), c * density),
+        prove_identity(above.diff(c), -density),
+    ]
+
+
+def coefficients_of_the_table() -> list[Identity]:
+    """COND, table of Appendix C.4: ``1 - (E X s(X))^2 / Var s(X)`` for its five activations.
+
+    By the moments of a Gaussian, on the line or on the half of it where the activation is not 0. Of
+    the exponential ``E f(X) e^(a X) = e^(a^2/2) E f(X + a)``.
+
+    >>> len(coefficients_of_the_table())
+    5
+    """
+    y, one, e = sympy.Symbol("y"), sympy.S.One, sympy.E
+    root = sympy.sqrt(e)
+    polynomials = [
+        (y, False, sympy.S.Zero),
+        ((y**2 - 1) / sympy.sqrt(2), False, one),
+        (y, True, (sympy.pi - 2) / (2 * sympy.pi - 2)),
+        (one, True, (sympy.pi - 2) / sympy.pi),
+    ]
+    rows = [
+        ([_mean(f, y, half) for f in (y * s, s, s**2)], printed) for s, half, printed in polynomials
+    ]
+    rows.append(([root * _mean(y + 1, y), root, e**2], (e - 2) / (e - 1)))
+    return [
+        prove_identity(1 - first**2 / (square - mean**2), printed)
+        for (first, mean, square), printed in rows
+    ]
+
+
+def moments_of_hermite_polynomials() -> list[Identity]:
+    """COND Lemma 40, and KER Eq. 5.5 and Lemma 5.6, for all orders and all covariances.
+
+    ``exp(s z_1 - gamma_1 s^2/2)`` and ``exp(t z_2 - gamma_2 t^2/2)`` generate ``H_i(z_1) s^i / i!``
+    and ``H_j(z_2) t^j / j!``. The mean of ``exp(s z_1 + t z_2)`` has the logarithm ``(gamma_1 s^2 +
+    2 gamma_3 s t + gamma_2 t^2)/2``. So the mean of the product is ``exp(gamma_3 s t)``, and ``E
+    H_i H_j`` is ``gamma_3^j j!`` for ``i = j`` and else 0. The last identity divides by the norms.
+
+    >>> len(moments_of_hermite_polynomials())
+    2
+    """
+    s, t, g_1, g_2, g_3, factorial = sympy.symbols("s t gamma_1 gamma_2 gamma_3 f", positive=True)
+    logarithm = (g_1 * s**2 + 2 * g_3 * s * t + g_2 * t**2) / 2
+    norms = sympy.sqrt(g_1**k * factorial) * sympy.sqrt(g_2**k * factorial)
+    return [
+        prove_identity(logarithm - g_1 * s**2 / 2 - g_2 * t**2 / 2, g_3 * s * t),
+        prove_identity(g_3**k * factorial / norms, (g_3 / sympy.sqrt(g_1 * g_2)) ** k),
+    ]
+
+
+def _mean(polynomial: sympy.Expr, y: sympy.Symbol, half: bool = False) -> sympy.Expr:
+    """The mean of a polynomial of a standard Gaussian, of its positive values only if ``half``.
+
+    ``E X^n 1[X > 0] = 2^(n/2 - 1) gamma((n + 1)/2) / sqrt(pi)``.
+    """
+    total = sympy.S.Zero
+    for (n,), coefficient in sympy.Poly(polynomial, y).terms():
+        part = sympy.sqrt(2) ** (n - 2) * sympy.gamma(sympy.Rational(n + 1, 2))
+        sides = 1 if half else 1 + (-1) ** n
+        total += coefficient * sides * part / sympy.sqrt(sympy.pi)
+    return total
+
+
+def _hinge(variance: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr, sympy.Expr]:
+    """Mean and mean square of ``(z - c)_+``, ``P(z > c)``, and the density of z over its root."""
+    root = sympy.sqrt(variance)
+    u = c / root
+    above = (1 - sympy.erf(u / sympy.sqrt(2))) / 2
+    density = sympy.exp(-(u**2) / 2) / sympy.sqrt(2 * sympy.pi)
+    mean = root * density - c * above
+    square = (variance + c**2) * above - c * root * density
+    return mean, square, above, density

@@ -1,0 +1,71 @@
+"""Statements that are proved by algebra, beside numbers; and neighbours that algebra refuses."""
+
+import numpy as np
+import pytest
+import sympy
+from scipy import stats
+
+import signalprop as sp
+from signallab.conditioning import identities
+from signalprop import theory
+
+
+@pytest.mark.parametrize("name", identities.__all__)
+def test_all_are_identities(name):
+    assert getattr(identities, name)()
+
+
+@pytest.mark.parametrize("kink", [-1.5975, 0.0, 1.2])
+@pytest.mark.parametrize("variance", [0.5, 1.0, 3.0])
+def test_closed_forms_are_those_of_a_hinge(kink, variance):
+    values = identities._hinge(identities.gamma)
+    at = {identities.gamma: variance, identities.c: kink}
+    mean, square, above, _ = (float(value.subs(at)) for value in values)
+    z = np.linspace(kink, 40, 400_001)
+    density = stats.norm.pdf(z, scale=np.sqrt(variance))
+    step = z[1] - z[0]
+    assert above == pytest.approx(stats.norm.sf(kink / np.sqrt(variance)))
+    assert mean == pytest.approx(((z - kink) * density).sum() * step, rel=1e-6)
+    assert square == pytest.approx(((z - kink) ** 2 * density).sum() * step, rel=1e-6)
+
+
+def test_slopes_in_the_kink_fix_the_coefficient():
+    c = np.array([-1.5975, 0.3])
+    scale = theory.cond_equation_4_scale(c)
+    assert theory.cond_norm_relu_mu(c) == pytest.approx(1 - (scale * stats.norm.sf(c)) ** 2)
+
+
+def test_the_lines_and_the_parabola_of_a_map():
+    k = sp.KernelMap.from_series([0, 0.4, 0.3, 0.2, 0.1])
+    mu, delta = 0.6, np.linspace(0, 1, 101)
+    curve = (1 - delta) * (1 - mu * delta)
+    lines = np.where(delta <= 0.5, 1 - (1 + mu / 2) * delta, (1 - mu / 2) * (1 - delta))
+    assert (k(1 - delta) <= curve + 1e-12).all()
+    assert (curve <= lines + 1e-12).all()
+    assert (np.abs(k(delta - 1)) <= k(1 - delta) + 1e-12).all()
+
+
+def test_products_of_generalized_hermite_polynomials():
+    variances, covariance, order = (0.5, 2.0), 0.6, 3
+    x, w = np.polynomial.hermite_e.hermegauss(20)
+    w = w / w.sum()
+    first = np.sqrt(variances[0]) * x[:, None]
+    slope = covariance / variances[0]
+    second = slope * first + np.sqrt(variances[1] - slope * covariance) * x
+
+    def polynomial(z, variance):
+        return np.polynomial.hermite_e.HermiteE.basis(order)(z / np.sqrt(variance)) / np.sqrt(6)
+
+    values = polynomial(first, variances[0]) * polynomial(second, variances[1])
+    expected = (covariance / np.sqrt(np.prod(variances))) ** order
+    assert np.einsum("i,j,ij", w, w, values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_means_of_polynomials(half):
+    y = sympy.Symbol("y")
+    z = np.linspace(0 if half else -12, 12, 200_001)
+    values = (1 + 2 * z + 3 * z**2 - z**3) * stats.norm.pdf(z)
+    expected = (values.sum() - values[0] / 2) * (z[1] - z[0])
+    found = identities._mean(1 + 2 * y + 3 * y**2 - y**3, y, half)
+    assert float(found) == pytest.approx(expected, rel=1e-6)
