@@ -17,10 +17,12 @@ from flint import arb, ctx, fmpq
 from signalprop.certify import (
     Counterexample,
     Identity,
+    Proof,
     ball,
     differs,
     exceeds,
     prove_identity,
+    prove_positive,
     reaches,
 )
 
@@ -47,6 +49,7 @@ __all__ = [
     "not_linear_in_the_rows",
     "one_of_two_ends",
     "repeated_columns",
+    "rows_for_two_points",
     "the_cluster_widens",
     "the_mean_grows",
     "the_sign_stays",
@@ -469,6 +472,34 @@ def weaker_exponent() -> list[Identity]:
         prove_identity(slope.subs(a, 1), sympy.S.Zero),
         prove_identity(slope.diff(a), g / (a**2 * (a - g))),
     ]
+
+
+def rows_for_two_points() -> list[Proof]:
+    """DEC Theorem 3 for two points in the plane, at every angle: ``gamma E y <= 2``, and sharper.
+
+    Half-planes of two points cut the circle into arcs of the volumes ``p, q, p, q``, with ``q`` the
+    rest of a half, for rows that see one point, both, the other, none. Full rank takes a first row
+    that sees any, and then one that sees both or the other point; after a row that sees both, any
+    row will do that sees a point. So ``E y = (1 + q/h + 4p) / h`` with ``h = 1 - q``, and gamma is
+    the lesser of p and q. The sharper bound is ``2 + 1/(2 gamma)``.
+
+    >>> len(rows_for_two_points())
+    4
+    """
+
+    def scaled(p: arb, gamma: arb) -> arb:
+        q = arb(0.5) - p
+        return gamma * (1 + q / (1 - q) + 4 * p) / (1 - q)
+
+    def gamma(p: arb) -> arb:
+        return p.min(arb(0.5) - p)
+
+    rooms = [
+        lambda p: 2 - scaled(p, gamma(p)),
+        lambda p: 2 * gamma(p) + arb(0.5) - scaled(p, gamma(p)),
+    ]
+    halves = [(0, 0.25), (0.25, 0.5)]
+    return [prove_positive(room, [half]) for room in rooms for half in halves]
 
 
 def one_of_two_ends() -> Identity:

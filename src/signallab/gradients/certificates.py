@@ -5,12 +5,22 @@ The gap is ``psi(X) = -log(det(X^T X)^(1/d) / (tr(X^T X) / d))``.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import sympy
 from flint import arb
 
-from signalprop.certify import Counterexample, Identity, ball, differs, exceeds, prove_identity
+from signalprop.certify import (
+    Counterexample,
+    Identity,
+    Proof,
+    ball,
+    differs,
+    exceeds,
+    prove_identity,
+    prove_positive,
+)
 
 __all__ = [
     "a_large_eigenvalue",
@@ -18,6 +28,10 @@ __all__ = [
     "a_reversed_step",
     "a_wider_interval",
     "first_term_of_the_sum",
+    "growth_in_the_plane",
+    "least_eigenvalue",
+    "least_eigenvalue_at_small_gaps",
+    "logarithms_of_the_gap",
     "numerical_inequalities",
     "root_of_the_quadratic",
     "small_inputs",
@@ -142,6 +156,87 @@ def numerical_inequalities() -> list[Identity]:
         prove_identity((1 - y) - (1 - 2 * y) / (1 - y), y**2 / (1 - y)),
         prove_identity(last, (1 - s) ** 3 * (1 + s) / 2),
     ]
+
+
+def least_eigenvalue() -> Identity:
+    r"""GRAD Lemma C.17, first part, for all d: the gap is a sum of terms that are not negative.
+
+    ``d psi = sum_k h(lambda_k)`` with ``h(x) = x - 1 - log x``, as the trace is d, so that the
+    ``lambda_k - 1`` sum to 0. The slope of h is ``(x - 1) / x``: h falls to 0 at 1 and rises. So
+    ``d psi >= h(lambda_d) >= -1 - log lambda_d``.
+
+    >>> least_eigenvalue().symbols
+    ('x',)
+    """
+    x = sympy.Symbol("x", positive=True)
+    return prove_identity((x - 1 - sympy.log(x)).diff(x), (x - 1) / x)
+
+
+def least_eigenvalue_at_small_gaps() -> list[Proof]:
+    r"""GRAD Lemma C.17, second part, for all d: ``u <= 2 sqrt(d psi)`` with ``u = -log lambda_d``.
+
+    By the first part ``d psi >= a(u) = e^-u - 1 + u``, which rises. It is above 1/16 from 1/2 on,
+    so that ``u < 1/2``; and there ``4 a(u) >= u^2``. Divided by u^2 it has no zero: its series
+    alternates.
+
+    >>> len(least_eigenvalue_at_small_gaps())
+    2
+    """
+
+    def room(u: arb) -> arb:
+        terms = [(-u) ** k / math.factorial(k + 2) for k in range(8)]
+        return 4 * (sum(terms, arb(0)) + arb(0).union(u**8) / math.factorial(10)) - 1
+
+    return [
+        prove_positive(room, [(0, 0.5)]),
+        prove_positive(lambda u: (-u).exp() - 1 + u - arb(1) / 16, [(0.5, 1)]),
+    ]
+
+
+def logarithms_of_the_gap(terms: int = 30) -> list[Proof]:
+    r"""GRAD (C.127) and (C.130), mended, for ``t = 1 - x`` in [0, 1] and for x in [0, 1/2].
+
+    ``-log(1 - t) - t - t^2 / 2 = t^3 (1/3 + t/4 + ...)``, whose first terms are a lower bound; and
+    ``-log(1 - x) = x (1 + x/2 + ...)``, whose terms from K on are at most ``x^K / (1 - x) / (K +
+    1)``.
+
+    >>> len(logarithms_of_the_gap())
+    2
+    """
+
+    def slope(x: arb) -> arb:
+        known = sum((x**k / (k + 1) for k in range(terms)), arb(0))
+        return arb(2).sqrt() - known - arb(0).union(x**terms / (1 - x)) / (terms + 1)
+
+    return [
+        prove_positive(lambda t: sum((t**k / (k + 3) for k in range(4)), arb(0)), [(0, 1)]),
+        prove_positive(slope, [(0, 0.5)]),
+    ]
+
+
+def growth_in_the_plane(terms: int = 6) -> list[Proof]:
+    r"""GRAD Theorem C.4 for d = 2 and all eigenvalues ``1 ± e``: as printed, and a sharper factor.
+
+    The growth is ``(2/pi) K(e) = sum_m c_m e^(2m)``, ``c_m = (binom(2m, m) / 4^m)^2``, of which
+    the first terms are a lower bound. The printed factor is ``1 / (1 - e^2 / 16)``; less 1 both
+    sides are divided by ``e^2``. The sharper one is ``exp(v)``, ``v = e^2 / (4 (1 + e))``, divided
+    by ``e^3``, where ``(exp(v) - 1 - v) / v^2 <= exp(v) / 2``.
+
+    >>> len(growth_in_the_plane())
+    2
+    """
+    c = [ball(Fraction(math.comb(2 * m, m), 4**m)) ** 2 for m in range(terms)]
+
+    def printed(e: arb) -> arb:
+        growth = sum((c[m] * e ** (2 * m - 2) for m in range(1, terms)), arb(0))
+        return growth - 1 / (16 - e**2)
+
+    def sharper(e: arb) -> arb:
+        growth = sum((c[m] * e ** (2 * m - 3) for m in range(2, terms)), arb(0))
+        v = e**2 / (4 * (1 + e))
+        return growth + 1 / (4 * (1 + e)) - v.exp() * e / (32 * (1 + e) ** 2)
+
+    return [prove_positive(f, [(0, 1)]) for f in (printed, sharper)]
 
 
 def _eigenvalues() -> dict[str, bool]:

@@ -133,7 +133,8 @@ def room_at_infinite_width(samples: int) -> Callable[[arb], arb]:
     Two over the gap's bound at layer l + 1, ``sqrt(n (n-1)) vhat``, times ``(1 - 2/3 alpha)^l``,
     the least of all l, less 1. The distance ``vhat`` is followed along worst spectra from
     ``s = alpha^2``; both grow with each other, so that no other path is above. From the layer on
-    where r reaches ``2/3 alpha`` the quotient rises. Not a number where r never does.
+    where r reaches ``2/3 alpha`` the quotient rises. Not a number where r never does, or where
+    the least is not positive: it is a lower bound, and proves nothing then.
 
     >>> bool(room_at_infinite_width(3)(arb("0.1")) > 0)
     True
@@ -147,9 +148,11 @@ def room_at_infinite_width(samples: int) -> Callable[[arb], arb]:
         share, quotient, least = y.lower() ** 2, arb(2), arb("inf")
         while True:
             at = quotient * n / (scale * (1 - share)) - 1
+            if not at > 0 or share >= 1:
+                return arb("nan")
             least = least.min(at)
             shrinks = rate(n, share)
-            if shrinks > wanted or not at > 0 or share >= 1:
+            if shrinks > wanted:
                 return least
             quotient *= 1 - wanted
             share = (1 - (1 - share) * (1 - shrinks)).lower()
@@ -171,11 +174,12 @@ def room_of_failure(samples: int) -> Callable[[arb], arb]:
 def map_of_theorem_1(batches: Iterable[int], size: float) -> pd.DataFrame:
     r"""Return where ORTH Theorem 1 is proved and refuted: intervals of ``alpha sqrt(n)``, per n.
 
-    Columns are ``samples``, ``share from``, ``share to`` and ``the theorem``. It *holds* at every
-    width and depth where one layer shrinks by ``1 - 2/3 alpha`` or more. It *holds at infinite
-    width* where :func:`room_at_infinite_width` is positive. It *fails* there, deep enough, where
-    ``1 - 2/3 alpha < n / (n + 2)``, the factor of a layer near orthogonality. Otherwise it is
-    *open*. Intervals without a sign are at most ``size`` long.
+    Columns are ``samples``, ``share from``, ``share to``, ``parts``, the number of intervals with
+    this answer in a row, and ``the theorem``. It *holds* at every width and depth where one layer
+    shrinks by ``1 - 2/3 alpha`` or more. It *holds at infinite width* where
+    :func:`room_at_infinite_width` is positive. It *fails* there, deep enough, where
+    :func:`room_of_failure` is positive. Otherwise it is *open*. Intervals without a sign are at
+    most ``size`` long.
 
     >>> found = map_of_theorem_1([2, 9], 0.1)
     >>> sorted(found.query("samples == 9")["the theorem"].unique())
@@ -190,10 +194,15 @@ def map_of_theorem_1(batches: Iterable[int], size: float) -> pd.DataFrame:
         }
         proved = {words: regions(f, {"share": (0, 1)}, size) for words, f in rooms.items()}
         ends = sorted({end for found in proved.values() for end in found["share from"]} | {1.0})
-        for low, high in itertools.pairwise(ends):
-            signs = (words for words, found in proved.items() if _holds(found, low))
-            parts.append((n, low, high, next(signs, "open")))
-    return pd.DataFrame(parts, columns=["samples", "share from", "share to", "the theorem"])
+        answers = [
+            next((words for words, found in proved.items() if _holds(found, low)), "open")
+            for low in ends[:-1]
+        ]
+        for words, alike in itertools.groupby(range(len(answers)), answers.__getitem__):
+            run = list(alike)
+            parts.append((n, ends[run[0]], ends[run[-1] + 1], len(run), words))
+    columns = ["samples", "share from", "share to", "parts", "the theorem"]
+    return pd.DataFrame(parts, columns=columns)
 
 
 def lemma_4() -> Identity:

@@ -11,7 +11,15 @@ from itertools import product
 import sympy
 from flint import arb, arb_mat, fmpq_mat
 
-from signalprop.certify import Counterexample, ball, differs, exceeds, reaches
+from signalprop.certify import (
+    Counterexample,
+    Identity,
+    ball,
+    differs,
+    exceeds,
+    prove_identity,
+    reaches,
+)
 
 __all__ = [
     "a_dominant_eigenvalue",
@@ -22,6 +30,7 @@ __all__ = [
     "first_order_of_the_norm",
     "moment_moves",
     "one_sample_has_constant_one",
+    "pairs_of_eigenvalues",
     "rank_rises",
     "rows_symmetric_alone",
     "several_fixed_matrices",
@@ -39,6 +48,21 @@ def soft_rank_reaches_rank() -> Counterexample:
     squares = [h[0, 0] ** 2]
     soft = sum(bool(square / samples >= tau) for square in squares)
     return reaches(soft, h.rank(), at="H = (2), N = 1, τ = 1, soft rank and rank")
+
+
+def pairs_of_eigenvalues() -> Identity:
+    """RANK Lemma 15 and Example 16, for all matrices: what one pair of eigenvalues contributes.
+
+    With ``p_k`` the squares of the entries of one unit in the eigenvectors, ``(M^3)_ii M_ii -
+    (M^2)_ii^2`` is a sum over pairs of eigenvalues; that of x and y, weighted with p and q, is
+    ``p q x y (x - y)^2``, not negative and 0 only where x = y or one of them is 0.
+
+    >>> pairs_of_eigenvalues().symbols
+    ('p', 'q', 'x', 'y')
+    """
+    x, y, p, q = sympy.symbols("x y p q")
+    cube_by_one = p * x**3 * q * y + q * y**3 * p * x
+    return prove_identity(cube_by_one - 2 * p * x**2 * q * y**2, p * q * x * y * (x - y) ** 2)
 
 
 def several_fixed_matrices(

@@ -115,3 +115,18 @@ def test_the_weaker_exponent():
 def test_one_of_two_ends():
     assert certified.one_of_two_ends().symbols == ("n", "r")
     assert two_clusters.norm_bound(5, 0.3).left <= 2 / (4**2 + 1)
+
+
+def test_rows_for_two_points_at_every_angle():
+    """The means of the chapter's Markov chain keep to both bounds by the proven margins."""
+    proofs = certified.rows_for_two_points()
+    for share in (0.02, 0.2, 0.25, 0.3, 0.45):  # of a turn between the points
+        angle = 2 * np.pi * share
+        x = np.array([[1, 0], [np.cos(angle), np.sin(angle)]])
+        case = rank_through_relu.expected_rows(x, rows=4000)
+        gamma = min(share, 0.5 - share)
+        sharper = float(rank_through_relu.sharper_bound(2, gamma))
+        rooms = gamma * np.array([case.right - case.left, sharper - case.left])
+        margins = [min(p.margin for p in proofs[k : k + 2]) for k in (0, 2)]
+        assert (np.array(margins) > 0).all()
+        assert (margins <= rooms + 1e-9).all()

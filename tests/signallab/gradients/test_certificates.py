@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from signallab.gradients import certificates as certified
-from signallab.gradients import exponential_orthogonalization
+from signallab.gradients import (
+    expected_isometry,
+    exponential_orthogonalization,
+    jacobian_of_batch_norm,
+)
+from signalprop import theory
 
 
 def sides(found):
@@ -48,3 +53,42 @@ def test_numerical_inequalities():
     np.testing.assert_allclose(right(y) - left(y), (1 - s) ** 3 * (1 + s) / 2, atol=1e-12)
     left, right = inequalities["(C.99)"]
     np.testing.assert_allclose(right(y) - left(y), y**2 / (1 - y), atol=1e-12)
+
+
+def test_the_least_eigenvalue_keeps_to_both_bounds():
+    """The proofs, beside spectra with one entry that differs, where the bounds are tightest."""
+    assert certified.least_eigenvalue().symbols == ("x",)
+    small, end = certified.least_eigenvalue_at_small_gaps()
+    u = np.linspace(0.01, 0.5, 50)
+    room = 4 * (np.expm1(-u) + u) / u**2 - 1
+    assert 0 < small.margin <= room.min()
+    assert 0 < end.margin <= np.exp(-0.5) - 0.5 - 1 / 16
+    for d in (2, 5, 30):
+        for last in np.linspace(0.05, 0.99, 30):
+            others = (d - last) / (d - 1)
+            gap = -((d - 1) * np.log(others) + np.log(last))  # d psi
+            assert -np.log(last) <= gap + 1
+            assert gap > 1 / 16 or -np.log(last) <= 2 * np.sqrt(gap)
+
+
+def test_logarithms_of_the_gap_are_those_of_the_displays():
+    cube, slope = certified.logarithms_of_the_gap()
+    for display, (left, right, low, high) in jacobian_of_batch_norm.INEQUALITIES.items():
+        x = np.linspace(low + 0.01, high - 0.01, 50)
+        room = right(x) - left(x)
+        scale, margin = {
+            "(C.127)": ((1 - x) ** 3, cube.margin),
+            "(C.130)": (x, slope.margin),
+        }[display]
+        assert 0 < margin <= (room / scale).min() + 1e-9
+
+
+def test_growth_in_the_plane_is_the_elliptic_integral():
+    proofs = certified.growth_in_the_plane()
+    factors = (theory.grad_theorem_6_3, expected_isometry.sharper_factor)
+    for proof, factor, power in zip(proofs, factors, (2, 3), strict=True):
+        rooms = []
+        for e in np.linspace(0.05, 0.95, 19):
+            case = expected_isometry.in_the_plane(e, factor)
+            rooms.append(float(case.right - case.left) / e**power)
+        assert 0 < proof.margin <= min(rooms)

@@ -76,6 +76,7 @@ def test_the_map_agrees_with_paths_in_doubles(shape):
     for n, part in found.groupby("samples"):
         assert (part["share from"].iloc[0], part["share to"].iloc[-1]) == (0, 1)
         assert np.allclose(part["share from"].iloc[1:], part["share to"].iloc[:-1])
+        assert (part["the theorem"].iloc[1:].to_numpy() != part["the theorem"].iloc[:-1]).all()
         for row in part.to_dict("records"):
             y = (row["share from"] + row["share to"]) / 2
             most = gap_over_bound(n, y**2, 20 * n, shape)
@@ -83,6 +84,12 @@ def test_the_map_agrees_with_paths_in_doubles(shape):
                 assert most <= 1
             if row["the theorem"] == "fails" and shape.startswith("one strong") and y < 0.95:
                 assert most > 1
+
+
+def test_what_is_not_proved_at_infinite_width_is_halved_to_the_end():
+    found = exact.map_of_theorem_1([12], 1 / 64).set_index("the theorem")
+    assert found.loc["open", "share to"].max() - 3 * 12**0.5 / 14 < 1 / 32
+    assert (found.loc["open", "share to"] - found.loc["open", "share from"]).sum() <= 1 / 16
 
 
 def test_theorem_1_fails_above_the_rate_near_orthogonality():

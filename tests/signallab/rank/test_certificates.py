@@ -57,3 +57,21 @@ def test_regularity_constants():
         certified.one_sample_has_constant_one(2, 0)
     case = regularity_constant.example_17("the others equal", 0.1, 20)
     assert sides(certified.a_dominant_eigenvalue()) == pytest.approx((case.left, case.right))
+
+
+def test_pairs_of_eigenvalues_make_the_loss_of_a_unit():
+    assert certified.pairs_of_eigenvalues().symbols == ("p", "q", "x", "y")
+    rng = np.random.default_rng(0)
+    h = rng.normal(size=(5, 9))
+    h /= np.linalg.norm(h, axis=1, keepdims=True)
+    m = h @ h.T
+    values, vectors = np.linalg.eigh(m)
+    p = vectors**2
+    square, cube = np.linalg.matrix_power(m, 2), np.linalg.matrix_power(m, 3)
+    for i in range(5):
+        pairs = [
+            p[i, k] * p[i, j] * values[k] * values[j] * (values[k] - values[j]) ** 2
+            for k in range(5)
+            for j in range(k)
+        ]
+        assert cube[i, i] - square[i, i] ** 2 == pytest.approx(sum(pairs))
