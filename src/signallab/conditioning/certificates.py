@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pandas as pd
 from flint import arb, fmpq, fmpq_mat
 
 from signalprop.activations import relu, selu, sigmoid, tanh
@@ -32,6 +33,7 @@ __all__ = [
     "chords_of_the_bias",
     "coefficient_near_one",
     "denominators_from_one",
+    "digits_of_norm_relu",
     "factors_of_the_chain",
     "first_coefficient_of_tanh",
     "first_step_of_case_two",
@@ -50,6 +52,7 @@ __all__ = [
     "printed_numbers_of_norm_relu",
     "rate_below_one_in_print",
     "rate_of_one",
+    "reading",
     "rises_of_norm_relu",
     "risk_without_a_signal",
     "series_of_relu",
@@ -605,6 +608,59 @@ def printed_constants_of_norm_relu() -> list[Proof]:
         prove_digits(-first, "-1.6209"),
         prove_digits(derivative(selu)(1.0), "1.05"),
     ]
+
+
+def reading(value: arb, printed: str) -> str:
+    """Return how a number was printed: ``rounded``, ``cut off`` or ``neither``, for certain.
+
+    >>> reading(arb.pi(), "3.1416"), reading(arb.pi(), "3.1415"), reading(arb.pi(), "3.1417")
+    ('rounded', 'cut off', 'neither')
+    """
+    unit = Fraction(1, 10 ** len(printed.partition(".")[2]))
+    beyond = (value - ball(Fraction(printed))) / ball(unit)  # in units of the last place
+    beyond = beyond if Fraction(printed) > 0 else -beyond
+    if abs(beyond) < 0.5:
+        return "rounded"
+    if abs(beyond) > 0.5 and beyond < 1 and beyond > 0:
+        return "cut off"
+    if abs(beyond) > 0.5 and (beyond < 0 or beyond > 1):
+        return "neither"
+    raise ArithmeticError(f"value must be known better to read {printed}, got {value}")
+
+
+def digits_of_norm_relu() -> pd.DataFrame:
+    """Read the printed constants of NormReLU: COND Eq. 4, Fact 1 and Appendix I.1.
+
+    Columns: the number, what is printed, an enclosure of the number, and its reading.
+
+    >>> digits_of_norm_relu()["printed by"].value_counts().to_dict()
+    {'rounded': 6, 'neither': 2, 'cut off': 1}
+    """
+    first, second = _hinge(Fraction(1))
+    half, one, two = arb(1) / 2, arb(1), arb(2)
+    bias = {gamma: _mean(gamma)[0] ** 2 / _norm_transfer(gamma)[0] for gamma in (half, two)}
+    transfer, slope = _norm_transfer(half)[0], _norm_transfer(one)[1]
+    rates = 2 * transfer - 1, 1 - slope
+    numbers = [
+        ("scale λ", 1 / (second - first**2).sqrt(), "1.05"),
+        ("shift b", -first, "-1.6209"),
+        ("norm transfer at ½", transfer, "0.5399"),
+        ("slope of the norm transfer at 1", slope, "0.8428"),
+        ("bias at ½", bias[half], "0.00086"),
+        ("bias at 2", bias[two], "0.0029"),
+        ("rate below 1", rates[0], "0.0798"),
+        ("rate above 1", rates[1], "0.1572"),
+        ("δ′", (bias[half] / rates[0]).max(bias[two] / rates[1]), "0.0185"),
+    ]
+    return pd.DataFrame(
+        {
+            "number": name,
+            "printed": printed,
+            "enclosed": value.str(8),
+            "printed by": reading(value, printed),
+        }
+        for name, value, printed in numbers
+    )
 
 
 def _coefficient(gamma: arb) -> arb:

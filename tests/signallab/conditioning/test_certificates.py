@@ -10,6 +10,7 @@ import signalprop as sp
 from signallab.conditioning import (
     benign_overfitting,
     inputs_of_other_lengths,
+    normrelu,
     normrelu_theorem,
     one_relu_layer,
     statistical_queries,
@@ -186,3 +187,34 @@ def test_digits_and_chords_are_proved():
     mu = normrelu_theorem.coefficient(1.0)
     least = min(normrelu_theorem.coefficient(g) for g in np.linspace(0.996, 1.004, 9)) - mu / 2
     assert 0 < certified.coefficient_near_one().margin <= least
+
+
+@pytest.mark.parametrize(
+    ("value", "printed", "found"),
+    [
+        ("0.53998877", "0.5399", "cut off"),
+        ("0.53998877", "0.5400", "rounded"),
+        ("0.53998877", "0.5401", "neither"),
+        ("-1.62088", "-1.6209", "rounded"),
+        ("-1.62088", "-1.6208", "cut off"),
+        ("-1.62088", "-1.6207", "neither"),
+        ("0.0799775", "0.0798", "neither"),
+    ],
+)
+def test_a_number_is_rounded_or_cut_off(value, printed, found):
+    assert certified.reading(arb(value), printed) == found
+
+
+def test_a_number_in_the_middle_is_not_read():
+    with pytest.raises(ArithmeticError, match="known better"):
+        certified.reading(arb("0.25", "0.01"), "0.2")
+
+
+def test_digits_of_norm_relu_are_those_of_the_formulas():
+    rows = certified.digits_of_norm_relu().set_index("number")
+    found = [float(text.strip("[").split(" ")[0]) for text in rows["enclosed"]]
+    names = ["λ", "b", "norm transfer at 0.5", "its slope at 1", "bias at 0.5", "bias at 2"]
+    expected = [normrelu.numbers()[name] for name in names]
+    assert found == pytest.approx([*expected, *normrelu_theorem.constants().values()], rel=1e-6)
+    assert list(rows.index[rows["printed by"] == "cut off"]) == ["norm transfer at ½"]
+    assert list(rows.index[rows["printed by"] == "neither"]) == ["bias at ½", "rate below 1"]
