@@ -67,7 +67,11 @@ def parse_grid(text: str) -> dict[str, list[Any]]:
     {'width': [64, 128], 'law': ['gaussian', 'uniform'], 'widths': [[16, 32], [64]]}
     """
     grid: dict[str, list[Any]] = {}
-    for word in shlex.split(text):
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BookError(f"GRID cannot be read, {str(error).lower()}: {text}") from error
+    for word in words:
         name, equals, listed = word.partition("=")
         if not equals or not name.isidentifier():
             raise BookError(f"GRID is made of name=value,value words, got {word!r}")

@@ -25,6 +25,7 @@ def grid(book, text, **fixed):
     [
         ("", "say over what to sweep"),
         ("runs", "GRID is made of name=value,value words, got 'runs'"),
+        ("runs='3", "GRID cannot be read, no closing quotation"),
         ("runs=3,,5", "GRID has an empty value of runs"),
         ("runs=", "GRID has an empty value of runs"),
         ("runs=3 runs=5", "GRID names runs twice"),
