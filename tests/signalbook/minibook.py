@@ -44,7 +44,7 @@ device: str = "cpu"
 seed: int = 0
 ```
 
-```{{code-cell}} ipython3
+{first}```{{code-cell}} ipython3
 import matplotlib.pyplot as plt
 
 from signalbook import figures
@@ -104,17 +104,20 @@ class MiniBook:
         name: str,
         id: str,
         *,
+        first: str = "",
         code: str = "",
         expected: str = "holds",
         body: str = FIGURE,
         time_limit: int = 300,
     ) -> Path:
+        """Write a chapter: ``first`` runs before what takes seconds to import, ``code`` after."""
         path = self.root / "chapters" / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         slug = name.split("/")[-1]
         head = HEAD.format(
             id=id, expected=expected, title=f"Chapter {slug}", name=name, code=code,
             time_limit=time_limit,
+            first=f"```{{code-cell}} ipython3\n{first}\n```\n\n" if first else "",
         )  # fmt: skip
         path.write_text(head + "\n" + body.replace("NAME", slug).replace("ID", id))
         if name not in self.chapters:

@@ -59,7 +59,7 @@ def test_order_and_workers_leave_no_trace(built):
 
 def test_failure_shows_cell_and_keeps_the_rest(built):
     clean = built.site()
-    built.chapter(A, "ORTH-X1", code="raise RuntimeError('the sky fell')")
+    built.chapter(A, "ORTH-X1", first="raise RuntimeError('the sky fell')")
     output = built.run("book", code=1)
     assert "RuntimeError: the sky fell" in output
     assert "raise RuntimeError('the sky fell')" in output
@@ -77,8 +77,8 @@ def test_failure_shows_cell_and_keeps_the_rest(built):
 
 
 def test_killed_kernel_and_time_limit(book):
-    book.chapter(A, "ORTH-X1", code="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    book.chapter(B, "KER-E5.1", code="import time\ntime.sleep(60)", time_limit=3)
+    book.chapter(A, "ORTH-X1", first="import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    book.chapter(B, "KER-E5.1", first="import time\ntime.sleep(60)", time_limit=3)
     output = book.run("book", code=1)
     assert "the kernel was killed" in output
     assert "a cell ran longer than its limit of 3 s" in output

@@ -39,7 +39,7 @@ def wait_for(condition, seconds=300):  # a busy machine takes minutes to start a
     ],
 )
 def test_nothing_outlives_a_build(book, target, number, said):
-    book.chapter(A, "ORTH-X1", code=SLEEPS)
+    book.chapter(A, "ORTH-X1", first=SLEEPS)
     process = book.start("book", "--cores", "1")
     kernel = book.root / "kernel"
     wait_for(lambda: kernel.is_file() and kernel.read_text())
@@ -52,7 +52,7 @@ def test_nothing_outlives_a_build(book, target, number, said):
 
 
 def test_an_exception_while_watching_ends_the_engine(book, monkeypatch):
-    book.chapter(A, "ORTH-X1", code=SLEEPS)
+    book.chapter(A, "ORTH-X1", first=SLEEPS)
     project = Project(book.root)
 
     def fail(watch):
@@ -82,7 +82,7 @@ def test_cores(book, cores):
     ],
 )
 def test_how_a_chapter_ends_is_said(book, code, message):
-    book.chapter(A, "ORTH-X1", code=code)
+    book.chapter(A, "ORTH-X1", first=code)
     output = book.run("chapter", A, code=1)
     assert f"{A} failed: {message}" in output
     assert code.splitlines()[-1] in output
