@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Never
 
 import torch
 from torch import nn
@@ -40,12 +41,13 @@ class BatchNorm(nn.Module):
 
     def __init__(
         self,
-        *,
+        *sizes: Never,
         center: bool = True,
         divide: str = "rms",
         scale: float | str = 1.0,
         eps: float = 0.0,
     ) -> None:
+        _refuse_sizes(self, sizes)
         super().__init__()
         _tensors.require_options(divide, scale, eps, center)
         self.center, self.divide, self.scale, self.eps = center, divide, scale, eps
@@ -87,7 +89,8 @@ class LayerNorm(nn.Module):
     tensor([[-1.,  1.]])
     """
 
-    def __init__(self, *, eps: float = 0.0) -> None:
+    def __init__(self, *sizes: Never, eps: float = 0.0) -> None:
+        _refuse_sizes(self, sizes)
         super().__init__()
         _tensors.require_options(eps=eps)
         self.eps = eps
@@ -123,6 +126,10 @@ class Recenter(nn.Module):
             [ 1.]])
     """
 
+    def __init__(self, *sizes: Never) -> None:
+        _refuse_sizes(self, sizes)
+        super().__init__()
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the centered ``x``, ``(n, d)`` or ``(runs, n, d)``."""
         _require_batch(x, "Recenter")
@@ -136,6 +143,10 @@ class FrobeniusNorm(nn.Module):
     tensor([[0.6000, 0.8000]])
     """
 
+    def __init__(self, *sizes: Never) -> None:
+        _refuse_sizes(self, sizes)
+        super().__init__()
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the scaled ``x``."""
         return _tensors.frobenius_normalize(x)
@@ -148,7 +159,8 @@ class NormReLU(nn.Module):
     False
     """
 
-    def __init__(self, *, threshold: float = -1.5975) -> None:
+    def __init__(self, *numbers: Never, threshold: float = -1.5975) -> None:
+        _refuse_unnamed("NormReLU(threshold", numbers)
         super().__init__()
         self.threshold = threshold
         self.activation = norm_relu(threshold)
@@ -169,7 +181,8 @@ class Residual(nn.Module):
     tensor([3.])
     """
 
-    def __init__(self, branch: nn.Module, *, gamma: float = 1.0) -> None:
+    def __init__(self, branch: nn.Module, *numbers: Never, gamma: float = 1.0) -> None:
+        _refuse_unnamed("Residual(branch, gamma", numbers)
         super().__init__()
         if not isinstance(branch, nn.Module):
             raise ValueError(f"branch must be a module, got {branch!r}")
@@ -184,6 +197,21 @@ class Residual(nn.Module):
     def extra_repr(self) -> str:
         """Return the options."""
         return f"gamma={self.gamma}"
+
+
+def _refuse_sizes(layer: nn.Module, sizes: tuple[object, ...]) -> None:
+    """Say what to write for torch's ``LayerNorm(64)``."""
+    if sizes:
+        kind, given = type(layer).__name__, ", ".join(map(repr, sizes))
+        raise TypeError(
+            f"{kind} reads the number of features off its input, got {kind}({given}): write "
+            f"{kind}(); options, where there are some, go by name, as in BatchNorm(eps=1e-5)"
+        )
+
+
+def _refuse_unnamed(call: str, numbers: tuple[object, ...]) -> None:
+    if numbers:
+        raise TypeError(f"options go by name, got {numbers[0]!r}: write {call}={numbers[0]!r})")
 
 
 def _require_images(x: object) -> None:

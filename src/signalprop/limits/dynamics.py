@@ -25,6 +25,7 @@ __all__ = [
     "basin",
     "fixed_points",
     "leap",
+    "long_path",
     "rate",
 ]
 
@@ -32,6 +33,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 NODES = 400  # of the interpolation in the logarithm of the distance
 EXACT = 64  # layers before a leap
+STRIDE = 256  # layers that are computed one by one between leaps
 LOWEST = -100.0  # log of the distance below which the rate is the asymptotic one
 CRITICAL = 1e-9  # a multiplier this close to 1 counts as 1
 CENTERED = 1e-24  # kappa(0) is a square: below this its root is rounding error
@@ -242,6 +244,76 @@ def leap(kernel: KernelMap, rho: Any, depth: int) -> Any:
     return distances[()]
 
 
+def long_path(kernel: KernelMap, rho: Tensor, layers: Floats, gaps: bool) -> Tensor | None:
+    """Return ``rho_l`` of one map at so many ``layers`` ``(L,)``, ``(..., L)``, or None.
+
+    With ``gaps`` it takes and gives ``1 - rho``. None where the way goes to no end of [0, 1] or is
+    not smooth enough for :func:`leap`, whose leaps, of 256 layers and their doubles, all layers
+    together take; those between are computed one by one, a whole batch at a time.
+
+    >>> from signalprop.limits.maps import KernelMap
+    >>> kernel, layers = KernelMap.from_series([0.5, 0.5]), np.array([1, 1000])
+    >>> gap = torch.ones(1, dtype=torch.float64)
+    >>> (long_path(kernel, gap, layers, gaps=True).log2()).round(decimals=9)
+    tensor([[   -1., -1000.]], dtype=torch.float64)
+    """
+    point = attractor(kernel)
+    value, multiplier = float(point.value), float(point.multiplier)
+    if value not in (0.0, 1.0) or multiplier <= CENTERED:
+        return None
+    start = (1 - rho if gaps != (value == 1) else rho).numpy()
+    step = kernel._complement if value == 1 else functools.partial(_centered_step, kernel, 1.0)
+    farthest = 2.0 if value == 1 else 0.5
+    first, ends = _first_layers(step, start, farthest, layers)
+    result, done = np.zeros((*start.shape, len(layers))), len(first) - 1
+    early = layers <= done
+    result[..., early] = np.stack(first, axis=-1)[..., layers[early]]
+    try:
+        result[..., ~early] = _later(
+            kernel, ends, layers[~early] - done, -math.log(multiplier), value == 1, farthest
+        )
+    except ValueError:  # not smooth enough
+        return None
+    path = torch.from_numpy(result)
+    return 1 - path if gaps != (value == 1) else path
+
+
+def _first_layers(
+    step: Callable[[Tensor], Tensor], start: Floats, farthest: float, layers: Floats
+) -> tuple[list[Floats], Floats]:
+    """Return the layers up to the 64th, and on until all has come near or rests."""
+    path = [start]
+    while len(path) <= layers.max():
+        ends = path[-1]
+        after = step(torch.from_numpy(ends)).numpy()
+        if len(path) > EXACT and ((np.abs(ends) <= farthest) | (after == ends)).all():
+            break
+        path.append(after)
+    return path, path[-1]
+
+
+def _later(
+    kernel: KernelMap, start: Floats, layers: Floats, rate: float, to_one: bool, farthest: float
+) -> Floats:
+    """Return the layers that come later, ``(..., L)``: what is farther away rests."""
+    stride, after = np.divmod(layers, STRIDE)
+    new = np.diff(stride, prepend=-1) > 0
+    bases, which = STRIDE * stride[new], np.cumsum(new) - 1
+    together = np.split(np.argsort(after, kind="stable"), np.bincount(after).cumsum()[:-1])
+    result = np.broadcast_to(start[..., None], (*start.shape, len(layers))).copy()
+    for sign in (1.0,) if to_one else (1.0, -1.0):  # the multiplier is positive: no change of sign
+        step = kernel._complement if to_one else functools.partial(_centered_step, kernel, sign)
+        side = (sign * start > 0) & (sign * start <= farthest)
+        if side.any():
+            now = torch.from_numpy(_doubled(step, sign * start[side][:, None], bases, rate))
+            found = result[side]
+            for here in together:
+                found[:, here] = sign * now.numpy()[:, which[here]]
+                now = step(now)
+            result[side] = found
+    return result
+
+
 def _centered_step(kernel: KernelMap, sign: float, distance: Tensor) -> Tensor:
     return sign * kernel._factor * kernel._form.centered(sign * distance)
 
@@ -256,30 +328,32 @@ def _until_it_rests(kernel: KernelMap, start: Any, depth: int) -> Any:
     return now
 
 
-def _doubled(
-    step: Callable[[Tensor], Tensor], distance: Floats, layers: int, rate: float
-) -> Floats:
-    """Return ``distance`` after so many steps, each of which divides it by ``exp(rate)`` or so."""
+def _doubled(step: Callable[[Tensor], Tensor], distance: Floats, layers: Any, rate: float) -> Any:
+    """Return ``distance`` after so many steps, each of which divides it by ``exp(rate)`` or so.
+
+    ``layers`` is a number, or whole numbers that broadcast against ``distance``.
+    """
 
     def one(y: Floats) -> Floats:
         x = np.exp(y)
         return np.asarray(-np.log(step(torch.from_numpy(x)).numpy() / x) - rate)
 
-    result, moving = np.zeros(np.shape(distance)), np.asarray(distance) > math.exp(LOWEST)
-    resting = np.asarray(distance)[~moving]
-    result[~moving] = resting * math.exp(-rate * layers)
+    distance, left = np.broadcast_arrays(distance, layers)
+    result, moving = np.zeros(distance.shape), distance > math.exp(LOWEST)
+    resting = distance[~moving]
+    result[~moving] = resting * np.exp(-rate * left[~moving])
     if not moving.any():
         return result[()]
-    y = np.log(np.asarray(distance)[moving])
+    y, left = np.log(distance[moving]), left[moving]
     domain = [LOWEST, float(y.max()) + 1e-9]
-    excess, size, left = Chebyshev.interpolate(one, NODES, domain), 1, layers
+    excess, size = Chebyshev.interpolate(one, NODES, domain), 1
     between = np.linspace(domain[0], domain[1], 1013)
     if np.abs(excess(between) - one(between)).max() > 1e-12:
         raise ValueError("the map is not smooth enough for a leap: take iterate with layers")
-    while left:
-        if left % 2:
-            y = y - size * rate - excess(np.maximum(y, LOWEST))
-        left //= 2
+    while left.any():
+        now = left % 2 == 1
+        y[now] = y[now] - size * rate - excess(np.maximum(y[now], LOWEST))
+        left = left // 2
         excess, size = _twice(excess, size * rate), 2 * size
     result[moving] = np.exp(y)
     return result[()]

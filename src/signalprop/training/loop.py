@@ -81,13 +81,18 @@ def train(
 
 
 def print_progress(name: str, done: int, steps: int) -> None:
-    """Show the progress of `train` on one line of stderr, a hundred times a group.
+    """Show the progress of `train` on stderr: on one line of a terminal, a hundred times a group.
+
+    Where stderr is a file or a pipe, ten times, each on a line of its own.
 
     >>> print_progress("toy", 5, 1000)     # between two hundredths: says nothing
     """
-    if done * 100 // steps > (done - 1) * 100 // steps:
-        end = "\n" if done == steps else ""
-        print(f"\r{name}: {done}/{steps} steps", end=end, file=sys.stderr, flush=True)
+    terminal = sys.stderr.isatty()
+    times = 100 if terminal else 10
+    if done * times // steps > (done - 1) * times // steps:
+        start, end = ("\r", "") if terminal else ("", "\n")
+        end = "\n" if done == steps else end
+        print(f"{start}{name}: {done}/{steps} steps", end=end, file=sys.stderr, flush=True)
 
 
 class _Run:

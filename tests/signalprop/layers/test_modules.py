@@ -65,6 +65,24 @@ def test_modules_train_inside_a_torch_model():
     assert losses[-1] < 0.1 * losses[0]
 
 
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: sp.LayerNorm(64), r"LayerNorm reads .* off its input.*write LayerNorm\(\)"),
+        (lambda: sp.RMSNorm([8, 8]), r"got RMSNorm\(\[8, 8\]\): write RMSNorm\(\)"),
+        (lambda: sp.BatchNorm(64), r"write BatchNorm\(\).*by name"),
+        (lambda: sp.BatchNorm2d(64, 1e-5), r"got BatchNorm2d\(64, 1e-05\): write BatchNorm2d\(\)"),
+        (lambda: sp.Recenter(64), r"write Recenter\(\)"),
+        (lambda: sp.FrobeniusNorm(64), r"write FrobeniusNorm\(\)"),
+        (lambda: sp.NormReLU(0.5), r"write NormReLU\(threshold=0.5\)"),
+        (lambda: sp.Residual(nn.Identity(), 0.5), r"write Residual\(branch, gamma=0.5\)"),
+    ],
+)
+def test_what_torch_calls_otherwise_is_told_in_words(made, message):
+    with pytest.raises(TypeError, match=message):
+        made()
+
+
 def test_options_are_shown():
     assert "divide='norm'" in repr(sp.BatchNorm(divide="norm"))
 

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from signalprop import activations as A
 from signalprop.limits.closed import Series
 from signalprop.limits.dynamics import _doubled, fixed_points
-from signalprop.limits.maps import KernelMap
+from signalprop.limits.maps import KernelMap, _walk
 from signalprop.random import Stream
 
 NAMED = [
@@ -236,6 +236,57 @@ def test_a_million_layers_take_less_than_a_second_and_no_memory():
     assert gap * depth**rate.value == pytest.approx(rate.constant, rel=100 / depth)
     with pytest.raises(ValueError, match=r"layers must be increasing and lie in 0..9"):
         k.iterate(0.0, 9, layers=[3, 10])
+
+
+def test_a_million_layers_one_by_one_take_less_than_a_second():
+    k, depth = KernelMap(A.relu.normalized()), 10**6
+    began = time.process_time()
+    path = k.iterate(0.3, depth)
+    assert time.process_time() - began < 1
+    gaps = k.iterate_complement(0.7, depth, layers=[10**4, depth])
+    assert path.shape == (depth + 1,)
+    np.testing.assert_allclose(1 - path[[10**4, depth]], gaps, atol=2e-16)
+    assert gaps[-1] == pytest.approx(k.leap(0.3, depth), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        KernelMap(A.relu.normalized()),  # to 1, by a power law
+        KernelMap.from_series([0.0, 0.999, 0.0, 0.001]),  # to 0, slowly
+        KernelMap.from_series([0.25, 0.0, 0.75]),  # to a point between: until it comes back
+    ],
+    ids=["to one", "to zero", "between"],
+)
+def test_long_paths_are_those_of_the_plain_loop(k, monkeypatch):
+    starts, depth = np.array([[-1.0, -0.3, 0.0], [0.4, 0.99, 1.0]]), 700
+    rho, gap = [torch.from_numpy(starts)], [torch.from_numpy(1 - starts)]
+    for _ in range(depth):
+        rho.append(k._value(rho[-1]).clamp(-1, 1))
+        gap.append(k._complement(gap[-1]).clamp(0, 2))
+    monkeypatch.setattr("signalprop.limits.maps.LONG", 100)
+    np.testing.assert_allclose(k.iterate(starts, depth), torch.stack(rho, -1), atol=3e-13)
+    gaps = torch.stack(gap, -1)
+    np.testing.assert_allclose(k.iterate_complement(1 - starts, depth), gaps, rtol=1e-11)
+    some = [0, 5, 64, 65, 500, 699]
+    np.testing.assert_allclose(
+        k.iterate_complement(1 - starts, depth, some), gaps[..., some], 1e-11
+    )
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_states_that_come_back_are_not_computed_again(repeats):
+    calls = []
+
+    def step(x):
+        calls.append(1)
+        return x / 2 if x > 1 else (x if repeats == 1 else -x)
+
+    wanted = [0, 1, 3, 4, 1001]
+    found = _walk(step, torch.tensor(8.0), wanted).tolist()
+    assert len(calls) < 8
+    sign = -1 if repeats == 2 else 1
+    assert found == [8.0, 4.0, 1.0, float(sign), 1.0]
 
 
 def test_only_what_is_asked_for_is_kept():

@@ -174,12 +174,22 @@ def test_groups_need_names_of_their_own():
             train(given, X, Y, RECIPE)
 
 
-def test_progress_line(capsys):
+def test_progress_is_one_line_of_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for done in range(1, 301):
         print_progress("net", done, 300)
     lines = capsys.readouterr().err.split("\r")[1:]
     assert len(lines) == 100
     assert lines[-1] == "net: 300/300 steps\n"
+
+
+def test_piped_progress_does_not_run_together(capsys):
+    for name in ("one", "two"):
+        for done in range(1, 301):
+            print_progress(name, done, 300)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 20
+    assert lines[9:11] == ["one: 300/300 steps", "two: 30/300 steps"]
 
 
 class Attending(nn.Module):
