@@ -103,12 +103,6 @@ def test_batch_norm_refuses_unknown_options_at_once(options, message):
         sp.BatchNorm(**options)
 
 
-@pytest.mark.parametrize("layer", [sp.LayerNorm, sp.RMSNorm, sp.BatchNorm, sp.NormReLU])
-def test_a_size_is_not_taken_for_an_option(layer):
-    with pytest.raises(TypeError, match="positional argument"):
-        layer(64)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
