@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -72,6 +73,12 @@ class Sweep:
             self.name: self.values.ravel(),
         }
         return pd.DataFrame(columns)
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.DataArray`` (needs xarray) with the dimensions ``run`` and ``at``."""
+        xarray = importlib.import_module("xarray")
+        coordinates = {"run": np.arange(len(self.values)), "at": self.at}
+        return xarray.DataArray(self.values, coordinates, ["run", "at"], name=self.name)
 
     def plot(self, ax: Any = None, level: float = 0.95, **line: Any) -> Any:
         """Draw the means with their intervals on logarithmic axes; return the axes."""

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from signalprop._arrays import Array
+from signalprop._identity import digest
 from signalprop.chains.drawn import Branch, Dense
 from signalprop.chains.path import Path
 from signalprop.inputs import Input
@@ -29,7 +30,7 @@ __all__ = ["Chain"]
 BatchLayer = Callable[[torch.Tensor], Any]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Chain:
     """A random network of ``depth`` layers, each with fresh weights; layer 0 is the input.
 
@@ -128,6 +129,29 @@ class Chain:
             if value is not None and value not in (0, (), gaussian())
         ]
         return f"Chain({', '.join(said)})"
+
+    @property
+    def identity(self) -> str:
+        """A digest of all that the chain is made of: its laws, layers, functions and their options.
+
+        Two chains of one identity are the same recipe; `training.checkpoint.run_identity` takes a
+        chain, so that what was saved of one is not taken up by another. See `_identity.digest` for
+        what is looked at.
+
+        >>> from signalprop import BatchNorm
+        >>> Chain(8, layers=[BatchNorm(), torch.relu]) == Chain(8, layers=[BatchNorm(), torch.relu])
+        True
+        >>> Chain(8, layers=[torch.relu]) == Chain(8, layers=[torch.tanh])
+        False
+        """
+        return digest({f.name: getattr(self, f.name) for f in fields(self)})
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other chain has the same `identity`."""
+        return self.identity == other.identity if isinstance(other, Chain) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     @property
     def law(self) -> Law:

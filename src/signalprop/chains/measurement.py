@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -58,11 +59,20 @@ class Measurement:
         import pandas as pd
 
         places = np.indices(self.values.shape).reshape(self.values.ndim, -1)
+        columns = dict(zip(self._dimensions(), places, strict=True))
+        columns["layer"] = self.layers[columns["layer"]]
+        return pd.DataFrame(columns | {self.name: self.values.ravel()})
+
+    def to_xarray(self) -> Any:
+        """Return an ``xarray.DataArray`` (needs xarray), with the dimensions of `to_frame`."""
+        xarray = importlib.import_module("xarray")
+        coordinates = {"run": np.arange(len(self.values)), "layer": self.layers}
+        return xarray.DataArray(self.values, coordinates, self._dimensions(), name=self.name)
+
+    def _dimensions(self) -> list[str]:
         further = self.values.ndim - 2
         titles = [f"component {i + 1}" if further > 1 else "component" for i in range(further)]
-        columns = {"run": places[0], "layer": self.layers[places[1]]}
-        columns |= dict(zip(titles, places[2:], strict=True))
-        return pd.DataFrame(columns | {self.name: self.values.ravel()})
+        return ["run", "layer", *titles]
 
     def mean(self) -> Floats:
         """Return the mean over runs, ``(layers, ...)``."""

@@ -13,6 +13,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from signalprop._identity import digest
+from signalprop.chains.chain import Chain
+
 __all__ = ["read_checkpoint", "run_identity", "structure", "write_checkpoint"]
 
 DIGEST = 32  # bytes of SHA-256, which stand before the state
@@ -68,11 +71,15 @@ def read_checkpoint(path: Path, identity: str) -> dict[str, Any] | None:
 
 
 def run_identity(*parts: object) -> str:
-    """Return a digest of tensors (their bytes) and of other values (what they print).
+    """Return a digest of tensors (their bytes), chains and functions (what they are made of).
+
+    Of other values it knows what they print.
 
     >>> run_identity(torch.zeros(2), "a") == run_identity(torch.zeros(2), "a")
     True
     >>> run_identity(torch.zeros(2), "a") == run_identity(torch.ones(2), "a")
+    False
+    >>> run_identity(torch.relu) == run_identity(torch.tanh)
     False
     """
     result = hashlib.blake2b(digest_size=16)
@@ -80,6 +87,8 @@ def run_identity(*parts: object) -> str:
         if isinstance(part, torch.Tensor):
             result.update(f"{part.dtype}{tuple(part.shape)}".encode())
             result.update(part.detach().cpu().contiguous().numpy().data)
+        elif callable(part) or isinstance(part, Chain):
+            result.update(digest(part).encode())
         else:
             result.update(repr(part).encode())
     return result.hexdigest()

@@ -1,3 +1,6 @@
+import sys
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -74,3 +77,20 @@ def test_a_frame_has_a_row_for_each_number():
     np.testing.assert_allclose(means.groupby("layer")["gap"].mean(), values[..., 0].mean(0))
     deep = Measurement(values.reshape(2, 3, 1, 2), np.array([0, 2, 4]), "gap").to_frame()
     assert list(deep.columns) == ["run", "layer", "component 1", "component 2", "gap"]
+
+
+def test_arrays_with_names_where_xarray_is_installed(monkeypatch):
+    """A stand-in keeps what it is given: the environment of the book has no xarray."""
+
+    def keep(values, coords, dims, name):
+        sizes = {dim: len(coords[dim]) for dim in dims if dim in coords}
+        assert sizes == {d: n for d, n in zip(dims, values.shape, strict=True) if d in coords}
+        return dims, coords, name
+
+    monkeypatch.setitem(sys.modules, "xarray", SimpleNamespace(DataArray=keep))
+    dims, coords, name = GAP.to_xarray()
+    assert (dims, name, coords["layer"].tolist()) == (["run", "layer"], "gap", [0, 2, 4, 6, 8])
+    deep = Measurement(VALUES.reshape(2, 3, 1, 5), np.arange(3), "gap").to_xarray()
+    assert deep[0] == ["run", "layer", "component 1", "component 2"]
+    swept = sp.Sweep(VALUES, np.arange(5), "gap").to_xarray()
+    assert swept[0] == ["run", "at"]
