@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import torch
@@ -52,11 +52,11 @@ def __dir__() -> list[str]:
 class Activation:
     """The function ``x -> scale * function(gain * x) + shift``, applied entry by entry.
 
-    ``function`` maps tensors to tensors of the same shape and type; ``kinks`` are the points where
-    it or its derivative is not smooth (jumps and kinks), before the gain; those of the activation
-    itself are its `breakpoints`. ``kernel`` gives the closed form of the kernel of
-    ``function(gain * x)`` for a gain, if there is one. The operations below give new values; all
-    versions of one function share what is computed once for it (moments, kernel).
+    ``function`` maps tensors to tensors of the same shape and type; ``kinks`` are the points x
+    where the activation, gain included, or its derivative is not smooth (jumps and kinks).
+    ``kernel`` gives the closed form of the kernel of ``function(gain * x)`` for a gain, if there is
+    one. The operations below give new values; all versions of one function share what is computed
+    once for it (moments, kernel).
 
     >>> relu(np.array([-1.0, 2.0]))
     array([0., 2.])
@@ -72,12 +72,15 @@ class Activation:
     shift: float = 0.0
     kernel: Callable[[float], Kernel] | None = field(default=None, compare=False, repr=False)
 
+    exact_slope: ClassVar[bool] = True  # whether the derivative is as accurate as the values
+
     def __post_init__(self) -> None:
         for name in ("gain", "scale", "shift"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
         if self.gain == 0:
             raise ValueError("gain must not be 0: the activation would be constant")
+        object.__setattr__(self, "kinks", tuple(sorted(self.kinks)))
 
     @overload
     def __call__(self, x: Tensor) -> Tensor: ...
@@ -109,11 +112,6 @@ class Activation:
         return y if self.shift == 0 else y + self.shift
 
     @property
-    def breakpoints(self) -> tuple[float, ...]:
-        """The points where the activation or its derivative is not smooth."""
-        return tuple(sorted(kink / self.gain for kink in self.kinks))
-
-    @property
     def base(self) -> Activation:
         """The same function with its gain, before scale and shift."""
         return replace(self, scale=1.0, shift=0.0)
@@ -142,8 +140,13 @@ class Activation:
 
         >>> relu.gained(2.0)(3.0)
         np.float64(6.0)
+        >>> norm_relu(-1.0).gained(2.0).kinks
+        (-0.5,)
         """
-        return replace(self, name=f"{self.name}.gained({gain:g})", gain=self.gain * gain)
+        name, kinks = f"{self.name}.gained({gain:g})", self.kinks
+        if gain not in (0, 1):
+            kinks = tuple(kink / gain + 0.0 for kink in kinks)
+        return replace(self, name=name, gain=self.gain * gain, kinks=kinks)
 
     def scaled(self, factor: float) -> Activation:
         """Return ``x -> factor * phi(x)``."""
@@ -204,8 +207,8 @@ def _in_kind(function: Callable[[Tensor], Tensor], x: Array | float) -> Array:
 def _moments(phi: Activation) -> tuple[float, float]:
     """Return mean and variance under the standard Gaussian."""
     try:
-        mean = gaussian_expectation(phi._affine, phi.breakpoints)
-        return mean, gaussian_expectation(lambda x: (phi._affine(x) - mean) ** 2, phi.breakpoints)
+        mean = gaussian_expectation(phi._affine, phi.kinks)
+        return mean, gaussian_expectation(lambda x: (phi._affine(x) - mean) ** 2, phi.kinks)
     except ValueError as error:
         raise ValueError(f"{phi.name} needs a finite second moment E phi(X)^2: {error}") from error
 

@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -81,6 +81,8 @@ def as_activation(
 @dataclass(frozen=True)
 class _OfArrays(Activation):
     """An activation whose function is not torch's, with the derivative of that function."""
+
+    exact_slope: ClassVar[bool] = False
 
     slope: Callable[[Tensor], Tensor] = field(default=torch.zeros_like, compare=False, repr=False)
 
@@ -211,8 +213,13 @@ def _slope(
             shift = torch.where(close, torch.where(x < kink, -4.0, 4.0).to(x), shift)
         total = torch.zeros_like(x)
         for s, w in weights.items():
-            at = sum(c * values(x + STEP * p) for c, p in zip(w, places[s].tolist(), strict=True))
-            total = torch.where(shift == s, at / STEP, total)
+            here = shift == s
+            if bool(here.any()):
+                at = x[here]
+                beside = (
+                    c * values(at + STEP * p) for c, p in zip(w, places[s].tolist(), strict=True)
+                )
+                total[here] = sum(beside) / STEP
         return total
 
     return slope

@@ -63,7 +63,7 @@ def test_moments_against_sampling(phi):
 
 
 @names
-def test_derivative_between_the_breakpoints(phi):
+def test_derivative_between_the_kinks(phi):
     x = np.array([-2.3, -1.1, -0.4, 0.2, 0.9, 2.1])
     h = 1e-6
     slope = (phi(x + h) - phi(x - h)) / (2 * h)
@@ -71,13 +71,13 @@ def test_derivative_between_the_breakpoints(phi):
 
 
 @names
-def test_smooth_away_from_breakpoints(phi):
-    """A kink that the breakpoints do not name would show in the second difference."""
+def test_smooth_away_from_kinks(phi):
+    """A kink that the kinks do not name would show in the second difference."""
     x = np.arange(-4.001, 4, 0.004)
     second = np.abs(phi(x + 2e-3) - 2 * phi(x) + phi(x - 2e-3)) / np.maximum(1, np.abs(phi(x)))
-    far = np.all([np.abs(x - t) > 5e-3 for t in phi.breakpoints], axis=0) | np.zeros(x.size, bool)
+    far = np.all([np.abs(x - t) > 5e-3 for t in phi.kinks], axis=0) | np.zeros(x.size, bool)
     assert second[far].max() < 1e-4
-    assert all(second[np.abs(x - t) < 5e-3].max() > 3e-6 for t in phi.breakpoints)
+    assert all(second[np.abs(x - t) < 5e-3].max() > 3e-6 for t in phi.kinks)
 
 
 @names
@@ -96,7 +96,7 @@ def test_operations_compose(phi, gain, factor, x):
     both = phi.centered().gained(gain).scaled(factor)
     expected = factor * (phi(gain * x) - phi.mean)
     assert both(x) == pytest.approx(float(expected), rel=1e-12, abs=1e-12)
-    assert both.breakpoints == tuple(sorted(t / gain for t in phi.breakpoints))
+    assert both.kinks == tuple(sorted(t / gain for t in phi.kinks))
 
 
 @names

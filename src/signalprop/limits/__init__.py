@@ -7,7 +7,8 @@ ways of ``pairs``; ``gram_maps`` layers that normalize over the batch, and ``exc
 fixed point, by the rule of ``sphere``; ``spectrum_maps`` the linear chain with batch normalization.
 What they are computed with: ``quadrature`` Gaussian expectations, ``expansions`` in Hermite
 polynomials, ``closed`` closed forms of kernel maps and ``interpolated`` the form of every other
-activation; ``unequal``, ``piecewise`` and ``polar`` the same for inputs of any lengths.
+activation; ``unequal``, ``piecewise``, ``polar`` and ``series_pairs`` the same for inputs of any
+lengths.
 """
 
 from signalprop._lazy import reexports

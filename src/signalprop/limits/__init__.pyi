@@ -13,6 +13,7 @@ from . import piecewise as piecewise
 from . import polar as polar
 from . import power_series as power_series
 from . import quadrature as quadrature
+from . import series_pairs as series_pairs
 from . import spectrum_maps as spectrum_maps
 from . import sphere as sphere
 from . import unequal as unequal

@@ -71,12 +71,12 @@ class GramFixedPoint:
 
 
 def gram_fixed_point(
-    phi: Callable[[Tensor], Tensor], batch: int, breakpoints: Sequence[float] | None = None
+    phi: Callable[[Tensor], Tensor], batch: int, kinks: Sequence[float] | None = None
 ) -> GramFixedPoint:
     """Return the permutation-symmetric fixed point of MF Eq. 3.3 for a batch of n >= 2.
 
     ``phi`` is an :class:`~signalprop.activations.Activation` or any elementwise function of
-    float64 tensors with its ``breakpoints`` (kinks and jumps). Entries are good to about 1e-12.
+    float64 tensors with its ``kinks``, jumps among them. Entries are good to about 1e-12.
 
     Why it exists and is unique: for any ``G = a I + b 11^T``, a > 0, the law of the normalized
     vector u is uniform on a sphere, whatever a and b. So the map sends *every* exchangeable G to
@@ -95,9 +95,9 @@ def gram_fixed_point(
     >>> round(linear.contraction, 12)  # (n - 1)/(n + 1)
     0.6
     """
-    if breakpoints is None:
-        breakpoints = getattr(phi, "breakpoints", ())
-    rule = pair_rule(batch, breakpoints)
+    if kinks is None:
+        kinks = getattr(phi, "kinks", ())
+    rule = pair_rule(batch, kinks)
     first, second = phi(rule.first), phi(rule.second)
     square, product = rule.weights * first**2, rule.weights * first * second
     diagonal, off_diagonal = float(square.sum()), float(product.sum())

@@ -16,7 +16,7 @@ from signalprop.limits.quadrature import density, panel_rule, resolve
 if TYPE_CHECKING:
     from signalprop.activations import Activation
 
-__all__ = ["hermite_coefficients", "hermite_polynomials", "hermite_series"]
+__all__ = ["hermite_coefficients", "hermite_functions", "hermite_polynomials", "hermite_series"]
 
 
 def _recurrence(x: Tensor, start: Tensor) -> Iterator[Tensor]:
@@ -27,6 +27,16 @@ def _recurrence(x: Tensor, start: Tensor) -> Iterator[Tensor]:
         yield now
         before, now = now, (x * now - math.sqrt(k) * before) / math.sqrt(k + 1)
         k += 1
+
+
+def hermite_functions(x: Tensor) -> Iterator[Tensor]:
+    """Yield ``he_k(x) sqrt(p(x))`` for k = 0, 1, 2, ..., p the Gaussian density: none overflows.
+
+    >>> rows = hermite_functions(torch.zeros(1, dtype=torch.float64))
+    >>> next(rows)
+    tensor([0.6316], dtype=torch.float64)
+    """
+    return _recurrence(x, torch.sqrt(density(x)))
 
 
 @on_tensors("x")
@@ -80,8 +90,8 @@ def hermite_coefficients(
     """
     if order < 0:
         raise ValueError(f"order must be at least 0, got {order}")
-    _, grid = resolve(lambda x: (phi(x) - phi.mean) ** 2, phi.breakpoints)
-    _, wider = resolve(lambda x: phi(x) / torch.sqrt(density(x)), phi.breakpoints)
+    _, grid = resolve(lambda x: (phi(x) - phi.mean) ** 2, phi.kinks)
+    _, wider = resolve(lambda x: phi(x) / torch.sqrt(density(x)), phi.kinks)
     # he_k has about sqrt(k) radians a unit, and a panel carries six of them to rounding
     x, weights = panel_rule(grid.knots, wider.reach, min(2.0, 6 / math.sqrt(order + 1)))
     root = torch.sqrt(density(x))

@@ -161,7 +161,7 @@ def interpolate(phi: Activation) -> Interpolated:
     True
     """
     weights = torch.from_numpy(hermite_coefficients(phi, 64) ** 2)
-    mirrored = (*phi.breakpoints, *(-t for t in phi.breakpoints))
+    mirrored = (*phi.kinks, *(-t for t in phi.kinks))
     opposite = gaussian_expectation(lambda x: (phi(x) - phi.mean) * (phi(-x) - phi.mean), mirrored)
     try:
         return Interpolated(Series(weights), _end(phi, 1), _end(phi, -1), phi.variance, opposite)
@@ -172,7 +172,9 @@ def interpolate(phi: Activation) -> Interpolated:
 def _end(phi: Activation, sign: int) -> End:
     """Interpolate the kernel near ``rho = sign``."""
     heights = _jumps(phi)
-    _, grid = resolve(lambda x: phi.derivative(x) ** 2, phi.breakpoints)
+    # where the slope is rough, from differences, what resolves the values resolves it
+    resolved = phi.derivative if phi.exact_slope else phi
+    _, grid = resolve(lambda x: resolved(x) ** 2, phi.kinks)
 
     def slope(angle: float) -> float:
         cosine, sine = sign * math.cos(angle), math.sin(angle)
@@ -210,7 +212,7 @@ def jumps(phi: Activation) -> dict[float, tuple[float, float]]:
     {0.0: (-1.0, 1.0)}
     """
     sides = {}
-    for t in phi.breakpoints:
+    for t in phi.kinks:
         step = 1e-13 * max(1.0, abs(t * phi.gain)) / abs(phi.gain)
         left, right = float(phi(t - step)), float(phi(t + step))
         if abs(right - left) > 1e-9 * max(abs(left), abs(right), abs(phi.scale)):

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor, on_tensors
+from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
@@ -144,7 +145,8 @@ class LengthMap:
             raise ValueError(f"q must not be negative, got {float(v.min())}")
         if not v.numel():
             raise ValueError(f"q must not be empty, got shape {tuple(v.shape)}")
-        result = function(v.cpu())  # the quadrature is small: it lives on the CPU
+        with threads_for(200 * v.numel()):
+            result = function(v.cpu())  # the quadrature is small: it lives on the CPU
         if not bool(torch.isfinite(result).all()):
             raise ValueError(f"lengths of {self.phi.name} are beyond double precision")
         return result.to(v.device) if isinstance(q, Tensor) else result.numpy()[()]
@@ -155,7 +157,7 @@ class LengthMap:
 
     def _slope(self, q: Tensor) -> Tensor:
         std = q.sqrt()
-        nearest = min((abs(t) for t in self.phi.breakpoints), default=math.inf)
+        nearest = min((abs(t) for t in self.phi.kinks), default=math.inf)
         small = (std < SMALL) & (std * FARTHEST < nearest)
         result = torch.empty_like(std)
         for mask, slope in ((small, self._slope_of_small), (~small, self._slope_by_parts)):
@@ -204,7 +206,7 @@ def grid_at_length(phi: Activation, q: float) -> Grid:
     largest = max(1.0, math.sqrt(q))
     wide = phi.gained(largest)
     steepness = largest * max(1.0, abs(phi.gain))
-    return resolve(lambda x: wide(x) ** 2, wide.breakpoints, steepness)[1].scaled(largest)
+    return resolve(lambda x: wide(x) ** 2, wide.kinks, steepness)[1].scaled(largest)
 
 
 @on_tensors("q1", "q2", "rho")
@@ -226,7 +228,8 @@ def pair_moments(
     """Return ``E f(a X) f(b Y)`` entry by entry, where ``f`` is ``phi`` or its derivative."""
     grid = grid_at_length(phi, float(torch.maximum(a, b).max()) ** 2)
     triples = torch.stack([a, b, rho], dim=-1).reshape(-1, 3).tolist()
-    values = [_pair_moment(f, s, t, r, grid) for s, t, r in triples]
+    with threads_for(0):
+        values = [_pair_moment(f, s, t, r, grid) for s, t, r in triples]
     return torch.tensor(values, dtype=torch.float64, device=rho.device).reshape(rho.shape)
 
 

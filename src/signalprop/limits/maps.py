@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import Array, as_tensor
+from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
 from signalprop.limits import dynamics
@@ -302,7 +303,8 @@ def _walk(step: Callable[[Tensor], Tensor], state: Tensor, wanted: Sequence[int]
 @functools.lru_cache(maxsize=256)
 def _form_of(base: Activation) -> Kernel:
     """Return the kernel of an activation of unit scale and no shift, up to its constant."""
-    return interpolate(base) if base.kernel is None else base.kernel(base.gain)
+    with threads_for(0):
+        return interpolate(base) if base.kernel is None else base.kernel(base.gain)
 
 
 def _answer(
@@ -317,5 +319,6 @@ def _answer(
     if bool(((x < low - slack) | (x > high + slack)).any()):
         worst = float(x.flatten()[(x - (low + high) / 2).abs().argmax()])
         raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {worst:.17g}")
-    result = function(x.clamp(low, high))
+    with threads_for(x.numel()):
+        result = function(x.clamp(low, high))
     return result if isinstance(value, Tensor) else result.numpy()[()]

@@ -49,7 +49,7 @@ def nngp(
     ``E phi^2 = 1`` and unit inputs it is the ``depth``-fold kernel map.
 
     A layer errs by at most 1e-10 of ``sqrt(K_ii K_jj)``, for inputs of any lengths:
-    :mod:`signalprop.limits.pairs` says by which of four ways. What cannot be had at that accuracy
+    :mod:`signalprop.limits.pairs` says by which way. What cannot be had at that accuracy
     is a ``ValueError``.
 
     >>> from signalprop.activations import relu, tanh

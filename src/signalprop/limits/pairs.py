@@ -1,10 +1,11 @@
 """One layer on all pairs of a batch: ``E phi(u_i) phi(u_j)`` and ``E phi'(u_i) phi'(u_j)``.
 
-Four ways, the cheapest that holds: closed forms (:mod:`unequal`, and :mod:`piecewise` for what is
-linear between kinks anywhere), the kernel map of inputs of one length (:mod:`maps`), an interpolant
-in both lengths and the angle (:mod:`polar`), and a quadrature for each pair (:mod:`lengths`), for
-what is left: few inputs of unequal lengths with a curved activation that has kinks elsewhere than
-at 0 (hard swish), or one too steep to be interpolated.
+The cheapest way that holds: closed forms (:mod:`unequal`, and :mod:`piecewise` for what is linear
+between kinks anywhere), the kernel map of inputs of one length (:mod:`maps`), an interpolant in
+both lengths and the angle (:mod:`polar`). What is left are inputs of unequal lengths with a curved
+activation that has kinks elsewhere than at 0 (hard swish), or one too steep to be interpolated:
+a quadrature for each pair (:mod:`lengths`) if they are few, else Hermite series
+(:mod:`series_pairs`).
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from signalprop.limits.maps import KernelMap
 from signalprop.limits.piecewise import piecewise_linear
 from signalprop.limits.polar import interpolate_pairs
 from signalprop.limits.quadrature import conditional_mean
+from signalprop.limits.series_pairs import SeriesPairs
 from signalprop.limits.unequal import Form, closed_form
 
 __all__ = ["Pairs", "pairs_of"]
 
 EQUAL = 1e-13  # relative difference of variances that is rounding
 CANCELLED = 1e-11  # relative error of a closed form that has lost too many digits
-AFFORDABLE = 20_000  # pairs of a quadrature each: a minute or two
+FEW = 100  # pairs that take a quadrature each
 
 
 class Pairs(Protocol):
@@ -71,13 +73,17 @@ def pairs_of(phi: Activation, stds: Tensor, tangent: bool) -> Pairs:
         return EqualPairs(phi, stds, length, tangent)
     if off_zero:
         closed = _in_pieces(phi, stds, tangent)
-        return closed or DirectPairs(
-            phi, stds, tangent, "is curved, with kinks elsewhere than at 0"
-        )
-    try:
-        return InterpolatedPairs(phi, stds, tangent)
-    except ValueError as error:
-        return DirectPairs(phi, stds, tangent, f"is not resolved: {error}")
+        if closed is not None:
+            return closed
+        reason = "is curved, with kinks elsewhere than at 0"
+    else:
+        try:
+            return InterpolatedPairs(phi, stds, tangent)
+        except ValueError as error:
+            reason = f"is not resolved: {error}"
+    if stds.numel() * (stds.shape[-1] + 1) // 2 <= FEW:
+        return DirectPairs(phi, stds, tangent)
+    return SeriesPairs(phi, stds, tangent, reason)
 
 
 def _in_pieces(phi: Activation, stds: Tensor, tangent: bool) -> ClosedPairs | None:
@@ -156,13 +162,7 @@ class InterpolatedPairs:
 class DirectPairs:
     """By a quadrature for each pair."""
 
-    def __init__(self, phi: Activation, stds: Tensor, tangent: bool, reason: str):
-        pairs = stds.numel() * (stds.shape[-1] + 1) // 2
-        if pairs > AFFORDABLE:
-            raise ValueError(
-                f"{phi.name} {reason}: inputs of unequal lengths then take a quadrature for each "
-                f"pair, and {pairs} are more than {AFFORDABLE}. Take inputs of one length, or fewer"
-            )
+    def __init__(self, phi: Activation, stds: Tensor, tangent: bool):
         self.phi, self.stds, self.tangent = phi, stds, tangent
         self.squares = torch.as_tensor(LengthMap(phi)(stds**2))
 

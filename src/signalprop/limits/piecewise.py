@@ -131,7 +131,7 @@ def piecewise_linear(phi: Activation) -> PiecewiseLinear | None:
     >>> piecewise_linear(norm_relu(-1.0)).kinks, piecewise_linear(tanh)
     ((-1.0,), None)
     """
-    kinks = sorted(phi.breakpoints)
+    kinks = sorted(phi.kinks)
     far = FAR + max(map(abs, kinks), default=0.0)
     lines = []
     for low, high in itertools.pairwise([-far, *kinks, far]):

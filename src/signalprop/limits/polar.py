@@ -26,6 +26,7 @@ __all__ = [
     "chebyshev",
     "clenshaw",
     "interpolate_pairs",
+    "lagrange",
     "points",
     "rule_for",
     "tail",
@@ -145,7 +146,7 @@ def interpolate_pairs(f: Function, lengths: Tensor, reach: float) -> PairInterpo
     if nodes is None:
         nodes, basis = lengths, torch.eye(len(lengths), dtype=torch.float64)
     else:
-        basis = _lagrange(nodes.log(), lengths.log())
+        basis = lagrange(nodes.log(), lengths.log())
     coefficients = _over_angles(f, rule, nodes, _angles_enough(f, rule, few))
     sizes = _root_moments(f, rule, lengths)
     result = PairInterpolant(sizes[:, None] * basis, coefficients)
@@ -261,10 +262,13 @@ def tail(coefficients: Tensor) -> float:
     return float(coefficients[-last:].abs().max())
 
 
-def _lagrange(nodes: Tensor, x: Tensor) -> Tensor:
+def lagrange(nodes: Tensor, x: Tensor) -> Tensor:
     """Return the Lagrange polynomials of Chebyshev points at x, ``(len(x), len(nodes))``.
 
     The barycentric form, which is stable at these points (Berrut and Trefethen 2004).
+
+    >>> lagrange(points(2), points(2)).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     turn = (torch.arange(len(nodes), dtype=torch.float64) + 0.5) * math.pi / len(nodes)
     weights = torch.sin(turn) * (-1.0) ** torch.arange(len(nodes))

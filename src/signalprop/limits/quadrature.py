@@ -88,45 +88,43 @@ def _rule(edges: Tensor) -> tuple[Tensor, Tensor]:
     return nodes, (half * WEIGHTS).flatten(-2) * density(nodes)
 
 
-def gaussian_expectation(f: Function, breakpoints: Sequence[float] = ()) -> float:
+def gaussian_expectation(f: Function, kinks: Sequence[float] = ()) -> float:
     """Return ``E f(X)`` for ``X ~ N(0, 1)``, to about 1e-15 of ``E |f(X)|``.
 
-    ``f`` maps a float64 tensor to one of the same shape and is smooth between ``breakpoints``.
+    ``f`` maps a float64 tensor to one of the same shape and is smooth between ``kinks``.
     Right because Gauss-Legendre converges geometrically on panels where ``f`` is analytic, and the
     panels are halved where that changes anything. A divergent expectation, or a kink that
-    ``breakpoints`` does not name, is a ``ValueError``.
+    ``kinks`` does not name, is a ``ValueError``.
 
     >>> abs(gaussian_expectation(torch.abs, [0.0]) - math.sqrt(2 / math.pi)) < 1e-15
     True
     """
-    return resolve(f, breakpoints)[0]
+    return resolve(f, kinks)[0]
 
 
-def resolve(
-    f: Function, breakpoints: Sequence[float] = (), steepness: float = 1.0
-) -> tuple[float, Grid]:
+def resolve(f: Function, kinks: Sequence[float] = (), steepness: float = 1.0) -> tuple[float, Grid]:
     """Return ``E f(X)`` and the grid that resolves it.
 
-    ``f`` and ``breakpoints`` are those of `gaussian_expectation`, which tells why this is right.
+    ``f`` and ``kinks`` are those of `gaussian_expectation`, which tells why this is right.
     Who knows how steep ``f`` is says so by ``steepness``, as in ``f(x) = g(steepness x)`` with a
-    ``g`` that changes over units: then the grid closes in on 0 and the breakpoints by halves. Else
+    ``g`` that changes over units: then the grid closes in on 0 and the kinks by halves. Else
     that is found by a look at whether it changes the value.
 
     >>> value, grid = resolve(torch.cos)
     >>> abs(value - math.exp(-1 / 2)) < 1e-14, grid.reach
     (True, 9.5)
     """
-    kinks = torch.as_tensor(tuple(breakpoints), dtype=torch.float64)
+    points = torch.as_tensor(tuple(kinks), dtype=torch.float64)
     reach = _reach(f)
     if steepness > STEEP:
-        closing = _closing_in(kinks, math.ceil(math.log2(steepness)) + 3)
-        value, knots = _refine(f, torch.cat([kinks, closing]), reach)
-        return value, Grid(kinks, knots, reach)
-    value, knots = _refine(f, kinks, reach)
-    closing = _layers(f, kinks, knots, reach)
+        closing = _closing_in(points, math.ceil(math.log2(steepness)) + 3)
+        value, knots = _refine(f, torch.cat([points, closing]), reach)
+        return value, Grid(points, knots, reach)
+    value, knots = _refine(f, points, reach)
+    closing = _layers(f, points, knots, reach)
     if len(closing):
-        value, knots = _refine(f, torch.cat([kinks, closing]), reach)
-    return value, Grid(kinks, knots, reach)
+        value, knots = _refine(f, torch.cat([points, closing]), reach)
+    return value, Grid(points, knots, reach)
 
 
 def _refine(f: Function, knots: Tensor, reach: float) -> tuple[float, Tensor]:
@@ -145,7 +143,7 @@ def _refine(f: Function, knots: Tensor, reach: float) -> tuple[float, Tensor]:
         knots = torch.cat([knots, middles[unresolved]])
         ends = torch.cat([ends, edges[:-1][unresolved], edges[1:][unresolved]])
     at = float(middles[change.argmax()])
-    raise ValueError(f"f is not smooth near x = {at:.6g}: name its kinks and jumps as breakpoints")
+    raise ValueError(f"f is not smooth near x = {at:.6g}: name its kinks, and jumps, in kinks")
 
 
 def _closing_in(kinks: Tensor, halvings: int) -> Tensor:
@@ -231,7 +229,7 @@ def _squared(f: Function) -> Function:
 
 @on_tensors("rho")
 def bivariate_expectation(
-    rho: Array, f: Function, g: Function | None = None, breakpoints: Sequence[float] = ()
+    rho: Array, f: Function, g: Function | None = None, kinks: Sequence[float] = ()
 ) -> Array:
     """Return ``E f(X) g(Y)`` for standard Gaussians of correlation ``rho``; ``g`` is ``f`` if None.
 
@@ -240,7 +238,7 @@ def bivariate_expectation(
     and both integrals are split wherever ``f`` or ``g`` is not smooth. For many ``rho`` use
     :class:`signalprop.limits.maps.KernelMap`.
 
-    >>> value = bivariate_expectation(0.5, torch.sign, breakpoints=[0.0])
+    >>> value = bivariate_expectation(0.5, torch.sign, kinks=[0.0])
     >>> bool(abs(value - 2 / math.pi * math.asin(0.5)) < 1e-14)
     True
     """
@@ -250,7 +248,7 @@ def bivariate_expectation(
     pair = (f, f if g is None else g)
     # the square alone would hide a layer in which f is small, where g may be large
     forms = [form for h in pair for form in (h, _squared(h))]
-    grid = functools.reduce(Grid.joined, (resolve(form, breakpoints)[1] for form in forms))
+    grid = functools.reduce(Grid.joined, (resolve(form, kinks)[1] for form in forms))
     r = rho.to(torch.float64)
     sines = torch.sqrt((1 - r) * (1 + r))
     values = [

@@ -39,11 +39,11 @@ class PairRule(NamedTuple):
     weights: Tensor
 
 
-def pair_rule(batch: int, breakpoints: Sequence[float] = (), order: int = 48) -> PairRule:
+def pair_rule(batch: int, kinks: Sequence[float] = (), order: int = 48) -> PairRule:
     """Return a quadrature rule for two entries of a normalized batch of n = ``batch`` >= 2.
 
-    It is accurate to about 1e-13 for functions smooth between ``breakpoints`` of either entry,
-    jumps and kinks there included. Why: for a given radius every arc between two breakpoints has
+    It is accurate to about 1e-13 for functions smooth between ``kinks`` of either entry,
+    jumps and kinks there included. Why: for a given radius every arc between two kinks has
     its own Gauss-Legendre rule of ``order`` nodes; radii are split where arcs appear or vanish,
     and a cubic change of variable in each panel turns the square roots that live at its ends
     (also those of the law of r) into analytic functions.
@@ -54,13 +54,13 @@ def pair_rule(batch: int, breakpoints: Sequence[float] = (), order: int = 48) ->
     """
     if batch < 2:
         raise ValueError(f"batch must be at least 2 for batch normalization, got {batch}")
-    if not np.isfinite(np.asarray(breakpoints, dtype=np.float64)).all():
-        raise ValueError(f"breakpoints must be finite, got {breakpoints}")
+    if not np.isfinite(np.asarray(kinks, dtype=np.float64)).all():
+        raise ValueError(f"kinks must be finite, got {kinks}")
     if batch == 2:  # u = (1, -1) or (-1, 1)
         ends = torch.tensor([1.0, -1.0], dtype=torch.float64)
         return PairRule(ends, -ends, torch.full_like(ends, 0.5))
     # 0 is always among them: four arcs or more resolve any function that varies on the scale 1.
-    breaks = np.unique([0.0, *breakpoints]) / np.sqrt(batch - 1)
+    breaks = np.unique([0.0, *kinks]) / np.sqrt(batch - 1)
     angle = np.arccos(-1 / (batch - 1))
     radius, radius_weight = _radii(batch, breaks, order)
     arc, arc_weight = _arcs(radius, breaks, angle, order)
@@ -93,7 +93,7 @@ def _panels(edges: Floats, order: int) -> tuple[Floats, Floats]:
 
 
 def _arcs(radius: Floats, breaks: Floats, angle: float, order: int) -> tuple[Floats, Floats]:
-    # A breakpoint that a circle does not reach cuts it at angle 0 or pi, which does no harm.
+    # A kink that a circle does not reach cuts it at angle 0 or pi, which does no harm.
     cuts = np.arccos(np.clip(breaks / radius[:, None], -1, 1))
     cuts = np.concatenate([cuts, -cuts, angle + cuts, angle - cuts], axis=1) % (2 * np.pi)
     cuts.sort(axis=1)

@@ -21,7 +21,7 @@ from signalprop.activations import Activation
 from signalprop.limits.closed import Hinge, Series
 from signalprop.limits.expansions import hermite_polynomials
 
-__all__ = ["Form", "closed_form"]
+__all__ = ["Form", "closed_form", "power_sum"]
 
 
 class Form(Protocol):
@@ -187,15 +187,20 @@ def _polynomial(phi: Activation, terms: int) -> tuple[Form, Mean]:
 
     def form(a: Tensor, b: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
         moments, slopes = (
-            _series(coefficients(f, a), coefficients(f, b), rho) for f in (phi, phi.derivative)
+            power_sum(coefficients(f, a), coefficients(f, b), rho) for f in (phi, phi.derivative)
         )
         return moments, slopes
 
     return form, lambda a: coefficients(phi, a)[..., 0]
 
 
-def _series(left: Tensor, right: Tensor, rho: Tensor) -> Tensor:
-    """Return ``sum_k left[..., k] right[..., k] rho^k`` by Horner's rule."""
+def power_sum(left: Tensor, right: Tensor, rho: Tensor) -> Tensor:
+    """Return ``sum_k left[..., k] right[..., k] rho^k`` by Horner's rule.
+
+    >>> one = torch.ones(2)
+    >>> power_sum(one, one, torch.tensor(0.5))
+    tensor(1.5000)
+    """
     total = torch.zeros_like(rho)
     for one, other in zip(left.flip(-1).unbind(-1), right.flip(-1).unbind(-1), strict=True):
         total = (total * rho).addcmul_(one, other)

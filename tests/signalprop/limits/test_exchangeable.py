@@ -33,8 +33,8 @@ def test_linear_networks_do_not_reach_the_identity(n):
 @pytest.mark.parametrize("name", PHIS)
 @pytest.mark.parametrize("n", [2, 3, 4, 7])
 def test_integration_and_simulation_agree(name, n):
-    phi, breakpoints = PHIS[name]
-    point = gram_fixed_point(phi, n, breakpoints)
+    phi, kinks = PHIS[name]
+    point = gram_fixed_point(phi, n, kinks)
     start = np.stack([point.matrix(), 0.3 * np.eye(n) + 2.0])  # any exchangeable matrix goes there
     mean, error = gram_map(start, phi, samples=100_000, seed=STREAM.child(name, n))
     # 5.5 standard errors: 1e-6 for a whole matrix; the linear diagonal has no error at all.

@@ -112,7 +112,7 @@ def test_against_the_trapezoidal_rule(phi):
 @pytest.mark.parametrize("phi", SMOOTH, **named)
 def test_derivative_is_the_kernel_of_the_derivative(phi):
     rho = np.array([-1.0, -0.7, 0.0, 0.4, 0.9, 1 - 1e-9, 1.0])
-    expected = bivariate_expectation(rho, phi.derivative, breakpoints=phi.breakpoints)
+    expected = bivariate_expectation(rho, phi.derivative, kinks=phi.kinks)
     np.testing.assert_allclose(KernelMap(phi).derivative(rho), expected, rtol=1e-12)
 
 
@@ -135,7 +135,7 @@ def test_jump_and_slope_together():
     """x 1[x > c] has a jump and a kink: slope against differences, value against quadrature."""
     phi = A.Activation("gate", lambda x: x * (x > 0.4), (0.4,))
     k, rho = KernelMap(phi), np.array([-0.8, -0.2, 0.55, 0.9, 0.999])
-    direct = bivariate_expectation(rho, phi, breakpoints=phi.breakpoints)
+    direct = bivariate_expectation(rho, phi, kinks=phi.kinks)
     np.testing.assert_allclose(k(rho), direct, rtol=1e-12, atol=1e-15)
     h = 1e-5
     np.testing.assert_allclose(k.derivative(rho), (k(rho + h) - k(rho - h)) / (2 * h), rtol=1e-4)
@@ -177,7 +177,7 @@ def test_versions_of_an_activation(phi, factor, rho):
 @pytest.mark.parametrize("phi", [A.relu, A.gelu, A.cube], **named)
 def test_gain(phi):
     k = KernelMap(phi.gained(0.7))
-    direct = bivariate_expectation([0.3, 0.95], phi.gained(0.7), breakpoints=phi.breakpoints)
+    direct = bivariate_expectation([0.3, 0.95], phi.gained(0.7), kinks=phi.kinks)
     np.testing.assert_allclose(k([0.3, 0.95]), direct, rtol=1e-13)
 
 

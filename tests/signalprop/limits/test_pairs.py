@@ -1,4 +1,4 @@
-"""The four ways of a layer give the same numbers, and the last of them knows its limit."""
+"""The ways of a layer give the same numbers, and the last of them knows its limit."""
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from signalprop.limits.pairs import (
     InterpolatedPairs,
     pairs_of,
 )
+from signalprop.limits.series_pairs import SeriesPairs
 from signalprop.limits.unequal import closed_form
 from signalprop.random import Stream
 
@@ -54,7 +55,7 @@ def batch(stds, seed=0):
 def test_ways_agree_with_the_quadrature(phi, stds, way):
     stds, rho = batch(stds)
     rho = torch.where(_outer_or(stds == 0), torch.eye(len(stds), dtype=torch.float64), rho)
-    ours, direct = pairs_of(phi, stds, True), DirectPairs(phi, stds, True, "")
+    ours, direct = pairs_of(phi, stds, True), DirectPairs(phi, stds, True)
     assert isinstance(ours, way)
     torch.testing.assert_close(ours.squares, direct.squares, rtol=1e-12, atol=1e-14)
     for a, b in zip(all_pairs(ours, rho), all_pairs(direct, rho), strict=True):
@@ -74,13 +75,28 @@ def test_interpolants_are_the_closed_forms_at_two_hundred_inputs():
             torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
 
 
-def test_too_many_pairs_for_a_quadrature_each_are_refused_with_the_reason():
+def test_nearly_parallel_pairs_beyond_what_is_affordable_are_refused_with_the_reason():
     stds = torch.linspace(0.5, 2.0, 300, dtype=torch.float64)
+    layer = pairs_of(HARD_SWISH, stds, False)
+    assert isinstance(layer, SeriesPairs)
     with pytest.raises(ValueError, match="hard swish is curved, with kinks elsewhere than at 0"):
-        pairs_of(HARD_SWISH, stds, True)
+        layer.block(0, 300, torch.full((300, 300), 0.99, dtype=torch.float64))
     assert isinstance(pairs_of(HARD_TANH, stds, True), ClosedPairs)
-    with pytest.raises(ValueError, match="is not resolved: 256 nodes"):
-        pairs_of(A.tanh.gained(1000.0), stds, True)
+
+
+@pytest.mark.parametrize("phi", [HARD_SWISH, A.relu, A.tanh], ids=lambda phi: phi.name)
+def test_series_are_the_quadrature_at_forty_inputs(phi):
+    stds, rho = batch([0.0, 0.5, 1.0, *np.linspace(0.3, 2.0, 37)])
+    rho[1, 2] = rho[2, 1] = 0.97
+    rho[0, 1:] = rho[1:, 0] = 0.0
+    rho.fill_diagonal_(1.0)
+    few = [0, 1, 2, 17, 39]
+    moments, slopes = SeriesPairs(phi, stds, True, "").block(0, 40, rho)
+    some = rho[few][:, few]
+    direct = DirectPairs(phi, stds[few], True).block(0, 5, some)
+    for ours, theirs in zip((moments, slopes), direct, strict=True):
+        assert torch.equal(ours, ours.mT)
+        torch.testing.assert_close(ours[few][:, few], theirs, rtol=0, atol=1e-11)
 
 
 @pytest.mark.slow

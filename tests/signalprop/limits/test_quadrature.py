@@ -64,7 +64,7 @@ def test_nan_is_refused():
 
 
 def test_an_undeclared_kink_is_refused_with_its_place():
-    with pytest.raises(ValueError, match=r"not smooth near x = 0\.123.*breakpoints"):
+    with pytest.raises(ValueError, match=r"not smooth near x = 0\.123.*kinks"):
         gaussian_expectation(lambda x: (x - 0.1234).abs())
 
 
@@ -92,16 +92,16 @@ def orthant(h, rho):
 @pytest.mark.parametrize("h", [-1.5975, 0.0, 0.7])
 def test_jumps_at_all_correlations(h):
     rho = np.array([-0.999, -0.5, 0.0, 0.5, 0.99, 1 - 1e-6, 1 - 1e-12])
-    value = bivariate_expectation(rho, lambda x: (x > h).double(), breakpoints=[h])
+    value = bivariate_expectation(rho, lambda x: (x > h).double(), kinks=[h])
     np.testing.assert_allclose(value, orthant(h, rho), rtol=0, atol=2e-15)
 
 
 def test_ends_and_unequal_functions():
-    value = bivariate_expectation([-1.0, 1.0], torch.abs, torch.sign, breakpoints=[0.0])
+    value = bivariate_expectation([-1.0, 1.0], torch.abs, torch.sign, kinks=[0.0])
     np.testing.assert_allclose(value, 0, atol=1e-15)
     # E |X| (Y > 0) = E |X| / 2, and E X (Y > 0) = rho / sqrt(2 pi) by Stein's lemma
     rho = np.array([-1.0, -0.3, 0.8, 1.0])
-    value = bivariate_expectation(rho, lambda x: x, lambda y: (y > 0).double(), breakpoints=[0.0])
+    value = bivariate_expectation(rho, lambda x: x, lambda y: (y > 0).double(), kinks=[0.0])
     np.testing.assert_allclose(value, rho / math.sqrt(2 * math.pi), rtol=1e-13)
 
 

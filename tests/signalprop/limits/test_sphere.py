@@ -98,7 +98,7 @@ def test_the_order_is_high_enough(order):
     assert shifted(plain) == pytest.approx(shifted(other), rel=1e-8)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [((1,), "batch"), ((3, (np.nan,)), "breakpoints")])
+@pytest.mark.parametrize(("arguments", "words"), [((1,), "batch"), ((3, (np.nan,)), "kinks")])
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
         pair_rule(*arguments)
