@@ -285,7 +285,7 @@ def _first_layers(
     path = [start]
     while len(path) <= layers.max():
         ends = path[-1]
-        after = step(torch.from_numpy(ends)).numpy()
+        after = step(torch.from_numpy(ends)).clamp(-1.0, max(1.0, farthest)).numpy()
         if len(path) > EXACT and ((np.abs(ends) <= farthest) | (after == ends)).all():
             break
         path.append(after)

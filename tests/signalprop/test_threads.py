@@ -1,0 +1,35 @@
+import pytest
+import torch
+
+import signalprop as sp
+from signalprop._threads import WORTH, threads_for
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_small_work_has_one_thread_and_gives_the_others_back(two_threads):
+    with threads_for(WORTH):
+        assert torch.get_num_threads() == 2
+    with pytest.raises(KeyError), threads_for(10):
+        assert torch.get_num_threads() == 1
+        raise KeyError
+    assert torch.get_num_threads() == 2
+
+
+def test_a_kernel_map_is_made_and_asked_on_one_thread(two_threads):
+    seen = []
+
+    def phi(x):
+        seen.append(torch.get_num_threads())
+        return torch.tanh(x) + torch.sin(x)
+
+    kernel = sp.KernelMap(sp.as_activation(phi, kinks=()))
+    kernel(0.5)
+    assert seen[-1] == 1
+    assert torch.get_num_threads() == 2
