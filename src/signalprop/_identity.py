@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import nn
 
-__all__ = ["digest"]
+__all__ = ["recipe_digest"]
 
 
-def digest(*values: object) -> str:
+def recipe_digest(*values: object) -> str:
     """Return 32 hexadecimal digits that tell values apart by all they are made of.
 
     Arrays by their bytes, modules by class, options, parameters and children, functions by their
@@ -24,9 +24,9 @@ def digest(*values: object) -> str:
     attributes. Not by where they lie in memory: what is made twice in the same way is the same.
     What a function reads from its module is not looked at. Code differs between versions of Python.
 
-    >>> digest(nn.ReLU(), torch.tanh) == digest(nn.ReLU(), torch.tanh)
+    >>> recipe_digest(nn.ReLU(), torch.tanh) == recipe_digest(nn.ReLU(), torch.tanh)
     True
-    >>> digest(lambda x: x + 1) == digest(lambda x: x + 2)
+    >>> recipe_digest(lambda x: x + 1) == recipe_digest(lambda x: x + 2)
     False
     """
     return hashlib.blake2b(_told(list(values), ()).encode(), digest_size=16).hexdigest()

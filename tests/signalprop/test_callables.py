@@ -1,5 +1,7 @@
 """Functions of others as activations: their kinks, derivatives and kernels."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from torch import nn
 import signalprop as sp
 from signalprop import activations as A
 from signalprop.callables import as_activation, find_kinks
+from signalprop.limits.maps import KernelMap
 
 
 @pytest.mark.parametrize(
@@ -65,3 +68,13 @@ def test_what_is_no_activation_is_refused():
         as_activation(lambda x: x.sum())
     with pytest.raises(ValueError, match="noise must be smooth between a few kinks"):
         find_kinks(lambda x: torch.sin(1e9 * x), "noise")
+
+
+def test_the_kernel_of_a_numpy_function_with_kinks_is_that_of_torch_and_soon_there():
+    began = time.process_time()
+    ours = KernelMap(lambda x: x * np.clip(x + 3, 0, 6) / 6)
+    assert time.process_time() - began < 5
+    rho = np.array([-1.0, -0.9, 0.0, 0.6, 0.99, 1.0])
+    torchs = KernelMap(F.hardswish)
+    np.testing.assert_allclose(ours(rho), torchs(rho), atol=1e-12)
+    np.testing.assert_allclose(ours.derivative(rho), torchs.derivative(rho), atol=1e-11)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import signalprop as sp
-from signalprop._identity import digest
+from signalprop._identity import recipe_digest
 from signalprop.training.checkpoint import read_checkpoint, run_identity, write_checkpoint
 
 
@@ -45,12 +45,12 @@ MADE = {
 
 
 def test_what_is_made_alike_is_the_same_and_nothing_else():
-    found = {name: digest(make()) for name, make in MADE.items()}
-    assert found == {name: digest(make()) for name, make in MADE.items()}
+    found = {name: recipe_digest(make()) for name, make in MADE.items()}
+    assert found == {name: recipe_digest(make()) for name, make in MADE.items()}
     assert len(set(found.values())) == len(found)
     around: list = [1]
     around.append(around)
-    assert digest(around) == digest(around)
+    assert recipe_digest(around) == recipe_digest(around)
 
 
 @pytest.mark.parametrize("layer", [torch.tanh, nn.ReLU(), lambda x: torch.relu(x) + 0])

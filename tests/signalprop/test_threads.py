@@ -16,9 +16,11 @@ def two_threads():
 def test_small_work_has_one_thread_and_gives_the_others_back(two_threads):
     with threads_for(WORTH):
         assert torch.get_num_threads() == 2
-    with pytest.raises(KeyError), threads_for(10):
-        assert torch.get_num_threads() == 1
-        raise KeyError
+    threads = threads_for(10)(torch.get_num_threads)
+    assert threads() == 1
+    failing = threads_for(10)({}.popitem)
+    with pytest.raises(KeyError):
+        failing()
     assert torch.get_num_threads() == 2
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from signalprop._arrays import Array
-from signalprop._identity import digest
+from signalprop._identity import recipe_digest
 from signalprop.chains.drawn import Branch, Dense
 from signalprop.chains.path import Path
 from signalprop.inputs import Input
@@ -135,8 +135,8 @@ class Chain:
         """A digest of all that the chain is made of: its laws, layers, functions and their options.
 
         Two chains of one identity are the same recipe; `training.checkpoint.run_identity` takes a
-        chain, so that what was saved of one is not taken up by another. See `_identity.digest` for
-        what is looked at.
+        chain, so that what was saved of one is not taken up by another. Functions count by their
+        code, modules by their options and parameters, wherever they lie in memory.
 
         >>> from signalprop import BatchNorm
         >>> Chain(8, layers=[BatchNorm(), torch.relu]) == Chain(8, layers=[BatchNorm(), torch.relu])
@@ -144,7 +144,7 @@ class Chain:
         >>> Chain(8, layers=[torch.relu]) == Chain(8, layers=[torch.tanh])
         False
         """
-        return digest({f.name: getattr(self, f.name) for f in fields(self)})
+        return recipe_digest({f.name: getattr(self, f.name) for f in fields(self)})
 
     def __eq__(self, other: object) -> bool:
         """Whether the other chain has the same `identity`."""

@@ -35,6 +35,7 @@ __all__ = ["Interpolated", "interpolate", "jumps"]
 
 INNER = 0.5  # the series serves |rho| <= INNER, where 64 terms reach 1e-19
 WIDEST = math.acos(INNER)
+ROUGH = 3e-13  # accuracy of an interpolant of slopes that are differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Chebyshev:
     coefficients: Tensor
 
     @staticmethod
-    def fit(function: Callable[[Tensor], Tensor]) -> Chebyshev:
+    def fit(function: Callable[[Tensor], Tensor], accuracy: float = 1e-14) -> Chebyshev:
         """Interpolate at Chebyshev points, as many as it takes for the coefficients to decay."""
         for size in (24, 48, 96, 192, 384):
             points = np.cos((np.arange(size) + 0.5) * math.pi / size)
@@ -52,11 +53,11 @@ class Chebyshev:
             c = dct(values, type=2) / size
             c[0] /= 2
             tail = np.abs(c[-size // 8 :]).max() / np.abs(values).max()
-            if tail <= 1e-14:
+            if tail <= accuracy:
                 return Chebyshev(torch.from_numpy(c))
-            if size >= 96 and tail ** (384 / size) > 1e-14:  # at a geometric rate
+            if size >= 96 and tail ** (384 / size) > accuracy:  # at a geometric rate
                 break
-        raise ValueError("384 Chebyshev points do not reach 1e-14")
+        raise ValueError(f"384 Chebyshev points do not reach {accuracy:g}")
 
     @property
     def size(self) -> float:
@@ -189,7 +190,8 @@ def _end(phi: Activation, sign: int) -> End:
         return sine * (smooth + mixed) + _pairs_of_jumps(heights, cosine, sine)
 
     curve = Chebyshev.fit(
-        lambda angles: torch.tensor([slope(a) for a in angles.tolist()], dtype=torch.float64)
+        lambda angles: torch.tensor([slope(a) for a in angles.tolist()], dtype=torch.float64),
+        1e-14 if phi.exact_slope else ROUGH,
     )
     if len(grid.knots) > len(grid.kinks):  # steep: what is narrow may lie between the points
         for angle in 10.0 ** -np.arange(1, 17):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from signalprop._identity import digest
+from signalprop._identity import recipe_digest
 from signalprop.chains.chain import Chain
 
 __all__ = ["read_checkpoint", "run_identity", "structure", "write_checkpoint"]
@@ -88,7 +88,7 @@ def run_identity(*parts: object) -> str:
             result.update(f"{part.dtype}{tuple(part.shape)}".encode())
             result.update(part.detach().cpu().contiguous().numpy().data)
         elif callable(part) or isinstance(part, Chain):
-            result.update(digest(part).encode())
+            result.update(recipe_digest(part).encode())
         else:
             result.update(repr(part).encode())
     return result.hexdigest()
