@@ -84,21 +84,6 @@ def test_nearly_parallel_pairs_beyond_what_is_affordable_are_refused_with_the_re
     assert isinstance(pairs_of(HARD_TANH, stds, True), ClosedPairs)
 
 
-@pytest.mark.parametrize("phi", [HARD_SWISH, A.relu, A.tanh], ids=lambda phi: phi.name)
-def test_series_are_the_quadrature_at_forty_inputs(phi):
-    stds, rho = batch([0.0, 0.5, 1.0, *np.linspace(0.3, 2.0, 37)])
-    rho[1, 2] = rho[2, 1] = 0.97
-    rho[0, 1:] = rho[1:, 0] = 0.0
-    rho.fill_diagonal_(1.0)
-    few = [0, 1, 2, 17, 39]
-    moments, slopes = SeriesPairs(phi, stds, True, "").block(0, 40, rho)
-    some = rho[few][:, few]
-    direct = DirectPairs(phi, stds[few], True).block(0, 5, some)
-    for ours, theirs in zip((moments, slopes), direct, strict=True):
-        assert torch.equal(ours, ours.mT)
-        torch.testing.assert_close(ours[few][:, few], theirs, rtol=0, atol=1e-11)
-
-
 @pytest.mark.slow
 def test_many_depths_are_one_pass_and_blocks_leave_no_trace(monkeypatch):
     stds, rho = batch([0.5, 1.0, 2.0])

@@ -1,0 +1,46 @@
+"""Hermite series of many lengths: against a quadrature for each pair, and length by length."""
+
+import numpy as np
+import pytest
+import torch
+
+from signalprop import activations as A
+from signalprop.limits.expansions import hermite_coefficients
+from signalprop.limits.pairs import DirectPairs
+from signalprop.limits.series_pairs import SeriesPairs, coefficients
+from signalprop.random import Stream
+
+HARD_SWISH = A.Activation("hard swish", torch.nn.functional.hardswish, (-3.0, 3.0))
+
+
+def batch():
+    """Forty inputs: one of length 0, one pair nearly parallel."""
+    stds = torch.tensor([0.0, 0.5, 1.0, *np.linspace(0.3, 2.0, 37)], dtype=torch.float64)
+    x = torch.from_numpy(Stream(0).numpy().standard_normal((40, 4)))
+    x = x / x.norm(dim=-1, keepdim=True)
+    rho = (x @ x.mT).clamp(-1, 1)
+    rho[1, 2] = rho[2, 1] = 0.97
+    rho[0, 1:] = rho[1:, 0] = 0.0
+    return stds, rho.fill_diagonal_(1.0)
+
+
+@pytest.mark.parametrize("phi", [HARD_SWISH, A.relu, A.tanh], ids=lambda phi: phi.name)
+def test_series_are_the_quadrature(phi):
+    stds, rho = batch()
+    few = [0, 1, 2, 17, 39]
+    moments, slopes = SeriesPairs(phi, stds, True, "").block(0, 40, rho)
+    direct = DirectPairs(phi, stds[few], True).block(0, 5, rho[few][:, few])
+    for ours, theirs in zip((moments, slopes), direct, strict=True):
+        assert torch.equal(ours, ours.mT)
+        torch.testing.assert_close(ours[few][:, few], theirs, rtol=0, atol=1e-11)
+    upper = SeriesPairs(phi, stds, False, "").block(10, 20, rho[10:20, 10:])
+    torch.testing.assert_close(upper[0], moments[10:20, 10:], rtol=0, atol=1e-11)
+    assert upper[1] is None
+
+
+def test_coefficients_are_those_of_each_length():
+    stds = torch.linspace(0.4, 1.5, 60, dtype=torch.float64)
+    ours = coefficients(HARD_SWISH, HARD_SWISH, stds, 32)
+    for at in (0, 31, 59):
+        one = hermite_coefficients(HARD_SWISH.gained(float(stds[at])), 31)
+        np.testing.assert_allclose(ours[at], one, atol=1e-12)
