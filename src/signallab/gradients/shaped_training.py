@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
@@ -20,12 +19,11 @@ import signalprop as sp
 from signallab.gradients.deep_networks import ACTIVATIONS, shaped
 from signalprop._arrays import Floats
 from signalprop.random import Stream
-from signalprop.training.scores import cross_entropy, measure
+from signalprop.training.scores import cross_entropy
 
 __all__ = [
     "Data",
     "Setting",
-    "accuracies",
     "across",
     "blind",
     "load",
@@ -127,19 +125,6 @@ def trained(
         **setting.long_run,
     )
     return {plan: (_model(group), histories[group.name]) for plan, group in groups.items()}
-
-
-def accuracies(setting: Setting, found: Mapping[tuple[str, int], Any]) -> pd.DataFrame:
-    """Return activation, depth, run and accuracy of trained networks: train and test."""
-    data = setting.data
-    frames = []
-    for (name, depth), (net, history) in found.items():
-        values = measure(net, data.test_x, data.test_labels, setting.runs, setting.batch)
-        frame = pd.DataFrame(
-            {"train accuracy": history.final("accuracy"), "test accuracy": values["accuracy"]}
-        )
-        frames.append(frame.rename_axis("run").reset_index().assign(activation=name, depth=depth))
-    return pd.concat(frames, ignore_index=True)
 
 
 def over_layers(batch: int) -> dict[str, Callable[..., torch.Tensor]]:

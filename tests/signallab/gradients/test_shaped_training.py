@@ -42,20 +42,9 @@ def test_networks_are_the_shaped_ones_of_the_document(setting):
         np.testing.assert_allclose(w @ w.T, np.eye(len(w)), atol=1e-6)
 
 
-def test_records_are_one_an_epoch_and_tests_are_of_unseen_images(setting, found):
-    net, history = found["tanh", 3]
+def test_records_are_one_an_epoch(setting, found):
+    _, history = found["tanh", 3]
     assert history.steps.tolist() == [0, 4, 8]
-    frame = lab.accuracies(setting, found)
-    assert len(frame) == 4
-    row = frame.query("activation == 'tanh' and run == 1").iloc[0]
-    data, weights = setting.data, [p.detach()[1].double().numpy() for p in net.parameters()]
-    right = [
-        (by_hand(weights, data.test_x[part].double().numpy()).argmax(1)
-         == data.test_labels[part].numpy()).mean()
-        for part in (slice(0, 16), slice(16, 32))
-    ]  # fmt: skip
-    assert row["test accuracy"] == pytest.approx(np.mean(right), abs=1e-6)
-    assert row["train accuracy"] == pytest.approx(history.final("accuracy")[1])
 
 
 def test_gaps_and_gradients_are_those_of_each_layer(setting, found):
