@@ -282,10 +282,11 @@ def _errata(ledger: Ledger) -> str:
     return (
         "# Errata\n\nStatements that fail as printed, the gravest first, then slips of proofs "
         "and of print, which leave a statement as it is. Each leads to its erratum: what is "
-        "printed, a counterexample, the sizes at which it can be seen, and a repair that passes "
-        "the same test. Each is computed anew with every build. Where it says *certified*, no "
-        "rounding can explain the counterexample. [](reading.md) says how severities are told "
-        "apart.\n\n" + (_list_of_errata(found) if found else "None so far.")
+        "printed, a counterexample, mostly with code that evaluates both sides there, the sizes at "
+        "which it can be seen, and a repair that passes the same test. Each is computed anew with "
+        "every build. Where it says *certified*, no rounding can explain the counterexample. "
+        "[](reading.md) says how severities are told apart.\n\n"
+        + (_list_of_errata(found) if found else "None so far.")
     )
 
 

@@ -21,13 +21,14 @@ ROUNDING = 1e-9  # relative, of both sides of an inequality in double precision
 @dataclass(frozen=True)
 class Witness:
     """A place where a statement fails, evaluated on its own: both sides and the hypotheses
-    there."""
+    there, and ``code`` that does the same, where it can be written."""
 
     words: str
     left: float
     right: float
     hypotheses: tuple[str, ...] = ()
     p_value: float | None = None
+    code: str = ""
 
 
 @dataclass(frozen=True)

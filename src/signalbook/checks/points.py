@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from signalbook.checks.check import LEVEL, ROUNDING, Check, Witness, numbers_of, of_allowed
+from signalbook.runnable import at_point
 from signalbook.words import show
 from signallab.case import Case
 
@@ -214,6 +215,13 @@ def _witness(
         *found.sides,
         tuple(case.hypotheses),
         found.p_value,
+        at_point(
+            statement,
+            point,
+            found.sides,
+            lambda other: found_false_by(other).sides,
+            runs=found.p_value is not None,
+        ),
     )
 
 
