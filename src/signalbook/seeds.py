@@ -150,7 +150,8 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"Of {len(titles)} chapters {len(random)} draw at random. In the others the seed leads to "
         "nothing, as their code shows, so one run is all. "
         f"There are {len(seeded)} runs of {len({run.chapter for run in seeded})} chapters, with "
-        f"{claims} claims together. By the chances that the claims state, at most "
+        f"{claims} claims together; a recipe has none, but an assertion that must hold. "
+        f"By the chances that the claims state, at most "
         f"{show(chance, 2)} of them should differ by luck. {_count(differ)} differed. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
         "by.\n"
@@ -188,14 +189,15 @@ def _threads(titles: Mapping[str, str], rows: Sequence[Kept]) -> str:
         if _of(run, 1) or other is None:
             continue
         verdicts = "the same" if run.row["verdicts"] == other.row["verdicts"] else "others"
+        verdicts = verdicts if run.row["verdicts"] else "it has none"
         outputs = "the same" if run.row["outputs"] == other.row["outputs"] else "others"
         cells = [_link(titles, run.chapter), str(run.row["threads"]), verdicts, outputs]
         lines.append(f"| {' | '.join(cells)} |")
     if not lines:
         return "No such run was kept yet.\n"
     return (
-        "A build gives each chapter one thread. These chapters, of all parts, ran with more, at "
-        "the book's own seed. Bytes may differ, since sums that threads share are rounded "
+        "A build gives each chapter one thread. These chapters ran with more, at the "
+        "book's own seed. Bytes may differ, since sums that threads share are rounded "
         "differently; verdicts may not.\n\n"
         "| chapter | threads | verdicts | bytes of all that it shows |\n| --- | --: | --- | --- |\n"
         + "\n".join(lines)

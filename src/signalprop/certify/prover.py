@@ -168,6 +168,7 @@ def _balls(box: Box) -> list[arb]:
 def _bound(value: arb) -> float:
     """A double below the ball; minus infinity where nothing is known."""
     lower = float(value.lower()) if value.is_finite() else -float("inf")
+    lower = min(lower, sys.float_info.max)  # beyond it, infinity less infinity is no number
     return lower - abs(lower) * 2**-50
 
 

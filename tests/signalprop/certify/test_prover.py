@@ -122,3 +122,9 @@ def test_wrong_digits_are_not_proved(printed):
 def test_digits_of_a_wide_ball_are_not_proved():
     with pytest.raises(ArithmeticError, match="not proved"):
         prove_digits(arb(0.5, 0.06), "0.5")
+
+
+def test_values_beyond_the_largest_double_are_compared_too():
+    proof = prove_positive(lambda x: x * x, [(1e299, 1e300)])
+    assert proof.boxes < 10
+    assert proof.margin > 1e308
