@@ -16,6 +16,7 @@ __all__ = [
     "moments_of_hermite_polynomials",
     "moments_of_norm_relu",
     "norm_relu_is_normalized",
+    "odd_layer",
     "parabola",
     "two_lines",
 ]
@@ -73,6 +74,27 @@ def two_lines() -> list[Identity]:
         *parabola(),
         prove_identity(first - curve, mu * delta * (half - delta)),
         prove_identity(second - curve, mu * (1 - delta) * (delta - half)),
+    ]
+
+
+def odd_layer() -> list[Identity]:
+    """COND Lemma 41, and with the cube of the correlation: one layer of an odd activation.
+
+    With ``r = 1 - delta``, the size of the correlation, Cauchy and Schwarz bound the square of the
+    ratio by the product of ``sum_j p_j r^j`` for x and y. The weights sum to 1 over odd orders,
+    those from 3 on to mu, and ``r^3 - r^(2 j + 1) = r^3 (1 - r^(2 j - 2))`` is not negative. So
+    each sum is at most ``r (1 - mu (1 - r^2))``. This is less by ``mu r^2 (1 - r)`` than ``r (1 -
+    mu (1 - r))``, the parabola of Lemma 21, above which lie the two lines.
+
+    >>> len(odd_layer())
+    7
+    """
+    cubic = r * (1 - mu * (1 - r**2))
+    return [
+        prove_identity(r**3 - r ** (2 * j + 1), r**3 * (1 - r ** (2 * j - 2))),
+        prove_identity((1 - mu) * r + mu * r**3, cubic),
+        prove_identity(r * (1 - mu * (1 - r)) - cubic, mu * r**2 * (1 - r)),
+        *two_lines(),
     ]
 
 

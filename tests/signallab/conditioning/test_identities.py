@@ -69,3 +69,11 @@ def test_means_of_polynomials(half):
     expected = (values.sum() - values[0] / 2) * (z[1] - z[0])
     found = identities._mean(1 + 2 * y + 3 * y**2 - y**3, y, half)
     assert float(found) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_layer_of_an_odd_activation_is_below_the_cubic_and_that_below_the_parabola():
+    k = sp.KernelMap.from_series([0, 0.6, 0, 0.3, 0, 0.1])
+    mu, rho = 0.4, np.linspace(0, 1, 101)
+    cubic = rho * (1 - mu * (1 - rho**2))
+    assert (k(rho) <= cubic + 1e-12).all()
+    assert (cubic <= rho * (1 - mu * (1 - rho)) + 1e-12).all()
