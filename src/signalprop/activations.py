@@ -112,11 +112,6 @@ class Activation:
         return y if self.shift == 0 else y + self.shift
 
     @property
-    def breakpoints(self) -> tuple[float, ...]:
-        """The former name of ``kinks``."""
-        return self.kinks
-
-    @property
     def base(self) -> Activation:
         """The same function with its gain, before scale and shift."""
         return replace(self, scale=1.0, shift=0.0)

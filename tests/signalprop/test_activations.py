@@ -161,7 +161,3 @@ def test_gelu_by_tanh_is_torchs_and_has_a_derivative_far_out():
     far = torch.tensor([-1e30, -1e15, 1e15, 1e30])
     torch.testing.assert_close(A.gelu_tanh(far), far.relu(), rtol=0, atol=0)
     assert A.gelu_tanh.derivative(far).tolist() == [0, 0, 1, 1]
-
-
-def test_the_former_name_of_kinks():
-    assert A.norm_relu(0.5).breakpoints == A.norm_relu(0.5).kinks == (0.5,)

@@ -64,7 +64,7 @@ def slope(phi: Activation) -> float:
     >>> round(slope(A.relu), 12)
     0.5
     """
-    return gaussian_expectation(lambda x: x * phi(x), phi.breakpoints)
+    return gaussian_expectation(lambda x: x * phi(x), phi.kinks)
 
 
 def remainder(phi: Activation) -> float:
@@ -74,7 +74,7 @@ def remainder(phi: Activation) -> float:
     1.0
     """
     a = slope(phi)
-    return gaussian_expectation(lambda x: (phi(x) - a * x) ** 2, phi.breakpoints)
+    return gaussian_expectation(lambda x: (phi(x) - a * x) ** 2, phi.kinks)
 
 
 def coefficient(name: str, *, power: int = 2, normalized: bool = True) -> Case:
@@ -161,7 +161,7 @@ def dual_of_derivative(name: str, *, lag: int = 1) -> Case:
     phi = ACTIVATIONS[name]
     a = np.asarray(sp.KernelMap(phi).hermite_coefficients(ORDER))
     weights = (np.arange(ORDER + 1) * a**2)[lag:]
-    left = bivariate_expectation(INSIDE, phi.derivative, breakpoints=phi.breakpoints)
+    left = bivariate_expectation(INSIDE, phi.derivative, kinks=phi.kinks)
     return Case(np.asarray(left), np.polynomial.polynomial.polyval(INSIDE, weights), words=name)
 
 

@@ -107,9 +107,9 @@ def coefficient(name: str, *, mean: bool = True, power: int = 2) -> Case:
     centred = name.startswith("centred ")
     phi = ACTIVATIONS[name.removeprefix("centred ")] if centred else IN_USE[name]
     k = sp.KernelMap(phi)
-    a_0 = gaussian_expectation(lambda x: phi(x), phi.breakpoints)
-    a_1 = gaussian_expectation(lambda x: x * phi(x), phi.breakpoints)
-    rest = gaussian_expectation(lambda x: (phi(x) - a_0 - a_1 * x) ** 2, phi.breakpoints)
+    a_0 = gaussian_expectation(lambda x: phi(x), phi.kinks)
+    a_1 = gaussian_expectation(lambda x: x * phi(x), phi.kinks)
+    rest = gaussian_expectation(lambda x: (phi(x) - a_0 - a_1 * x) ** 2, phi.kinks)
     by_definition = 1 - mean * abs(a_0) ** power - abs(a_1) ** power
     right = 1 - float(k.derivative(0.0)) - (0.0 if centred else float(k(0.0)))
     return Case(np.array([by_definition, rest]), np.full(2, right), words=name)

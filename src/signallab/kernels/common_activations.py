@@ -62,7 +62,7 @@ def moments(phi: Activation) -> tuple[float, float]:
     """
 
     def mean(f: Any) -> float:
-        edges = [-12.0, *(b for b in sorted(phi.breakpoints) if abs(b) < 12), 0.0, 12.0]
+        edges = [-12.0, *(b for b in sorted(phi.kinks) if abs(b) < 12), 0.0, 12.0]
         edges = sorted(set(edges))
         parts = [
             integrate.quad(lambda x: f(x) * stats.norm.pdf(x), a, b, epsabs=1e-14, limit=200)[0]

@@ -57,7 +57,7 @@ def slopes_at_zero(activations: Sequence[Activation]) -> pd.DataFrame:
     for phi in activations:
         standard = phi.standardized()
         k = sp.KernelMap(standard)
-        mean = quadrature.gaussian_expectation(standard.derivative, standard.breakpoints)
+        mean = quadrature.gaussian_expectation(standard.derivative, standard.kinks)
         mean += JUMPS.get(phi.name, 0.0) * standard.scale / np.sqrt(2 * np.pi)
         rows.append(
             {

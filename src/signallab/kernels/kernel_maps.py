@@ -256,7 +256,7 @@ def three_languages(
     >>> bool(np.allclose(case.left, [0, 4, 0] * 2)), bool(np.allclose(case.right, case.left))
     (True, True)
     """
-    slope = gaussian_expectation(lambda x: x * phi(x), phi.breakpoints)
+    slope = gaussian_expectation(lambda x: x * phi(x), phi.kinks)
     line = [phi.mean**2, phi.second_moment, phi.variance - slope**2]
     c, rest = _coefficients(phi, order), tail(phi, order)
     weights = c**power
@@ -281,12 +281,12 @@ def tail(phi: Activation, order: int) -> float:
     >>> tail(A.tanh, 100), round(float(of_step), 12)
     (0, 1.0)
     """
-    return sum(theory.hermite_tail(order, _jumps(phi, t), t) for t in phi.breakpoints)
+    return sum(theory.hermite_tail(order, _jumps(phi, t), t) for t in phi.kinks)
 
 
 @cache
 def _in_plane(phi: Activation, rho: tuple[float, ...]) -> Floats:
-    return np.asarray(bivariate_expectation(np.array(rho), phi, breakpoints=phi.breakpoints))
+    return np.asarray(bivariate_expectation(np.array(rho), phi, kinks=phi.kinks))
 
 
 @cache
@@ -295,7 +295,7 @@ def _coefficients(phi: Activation, order: int) -> Floats:
 
 
 def _mirrored_kinks(phi: Activation) -> list[float]:
-    return sorted({sign * t for t in phi.breakpoints for sign in (-1, 1)})
+    return sorted({sign * t for t in phi.kinks for sign in (-1, 1)})
 
 
 def _jumps(phi: Activation, at: float, step: float = 1e-4) -> list[float]:

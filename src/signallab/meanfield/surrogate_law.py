@@ -296,7 +296,7 @@ def excess(phi: Activation, batch: int, direction: Any) -> float:
     >>> round(excess(sp.activations.relu, 2, (1.0, 0.0)), 12)
     0.5
     """
-    first, second, weights = sp.limits.sphere.pair_rule(batch, phi.breakpoints)
+    first, second, weights = sp.limits.sphere.pair_rule(batch, phi.kinks)
     square = (direction[0] * phi(first) + direction[1] * phi(second)) ** 2
     mean = float((weights * square).sum())
     return float((weights * square**2).sum()) / mean**2 / 2 - 0.5

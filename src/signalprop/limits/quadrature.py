@@ -233,15 +233,13 @@ def bivariate_expectation(
     f: Function,
     g: Function | None = None,
     kinks: Sequence[float] = (),
-    *,
-    breakpoints: Sequence[float] = (),
 ) -> Array:
     """Return ``E f(X) g(Y)`` for standard Gaussians of correlation ``rho``; ``g`` is ``f`` if None.
 
     One two-dimensional quadrature an entry of ``rho`` (a few milliseconds), exact to about 1e-14
     of ``sqrt(E f^2 E g^2)`` on all of ``[-1, 1]``. Right because ``Y = rho X + sqrt(1 - rho^2) Z``
     and both integrals are split wherever ``f`` or ``g`` is not smooth. For many ``rho`` use
-    :class:`signalprop.limits.maps.KernelMap`. ``breakpoints`` is the former name of ``kinks``.
+    :class:`signalprop.limits.maps.KernelMap`.
 
     >>> value = bivariate_expectation(0.5, torch.sign, kinks=[0.0])
     >>> bool(abs(value - 2 / math.pi * math.asin(0.5)) < 1e-14)
@@ -253,9 +251,7 @@ def bivariate_expectation(
     pair = (f, f if g is None else g)
     # the square alone would hide a layer in which f is small, where g may be large
     forms = [form for h in pair for form in (h, _squared(h))]
-    grid = functools.reduce(
-        Grid.joined, (resolve(form, (*kinks, *breakpoints))[1] for form in forms)
-    )
+    grid = functools.reduce(Grid.joined, (resolve(form, kinks)[1] for form in forms))
     r = rho.to(torch.float64)
     sines = torch.sqrt((1 - r) * (1 + r))
     values = [
