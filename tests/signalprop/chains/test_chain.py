@@ -220,3 +220,51 @@ def test_a_law_of_ones_own():
     torch.testing.assert_close(path.final(), path.final(), rtol=0, atol=0)
     with pytest.raises(ValueError, match="needs centered Gaussian"):
         sp.Chain(6, signs).run(start, 1, engine="reduced")
+
+
+def test_widths_biases_and_branches_are_no_plain_chain():
+    assert sp.Chain(np.int64(4)).is_plain
+    assert sp.Chain(1).run([[2.0]], 1).final().shape == (1, 1, 1)
+    for options in ({"widths": [4, 2]}, {"width": 4, "bias": "gaussian"}):
+        assert not sp.Chain(**options).is_plain
+    assert not sp.Chain(4, branch=lambda h, dense: dense(h)).is_plain
+    net = sp.Chain(widths=[4, 2, 3])
+    assert [net.width_at(layer) for layer in (1, 2, 3)] == [4, 2, 3]
+    assert sp.Chain(widths=lambda layer: 5 * layer).width_at(3) == 15
+    assert (net.depth_of(None), net.depth_of(2), net.depth_of(3)) == (3, 2, 3)
+    assert sp.Chain(4).depth_of(7) == 7
+    for chain, depth, told in ((net, 4, "at most 3"), (sp.Chain(4), None, "must be given")):
+        with pytest.raises(ValueError, match=told):
+            chain.depth_of(depth)
+    for options in ({"width": True}, {"widths": []}, {"widths": "34"}, {"widths": [3, 0]}):
+        with pytest.raises(ValueError, match="widths? must be a"):
+            sp.Chain(**options)
+    with pytest.raises(ValueError, match="not both"):
+        sp.Chain(4, widths=[4])
+
+
+def test_branches_take_turns_from_the_first():
+    def mark(number):
+        return lambda h, dense: torch.full_like(dense(h), number)
+
+    net = sp.Chain(2, branch=[mark(1.0), mark(2.0), mark(3.0)])
+    values = net.run([[1.0, 1.0]], 5).states(range(1, 6))[0, :, 0, 0]
+    assert values.tolist() == [1, 2, 3, 1, 2]
+
+
+def test_a_residual_of_zero_leaves_the_input():
+    for none in (0, 0.0, lambda layer: 0.0):
+        path = sp.Chain(3, residual=none).run(np.eye(3), 2)
+        np.testing.assert_array_equal(path.final()[0], np.eye(3))
+    assert sp.Chain(3, residual=None).run(np.eye(3), 1).final().diagonal(dim1=1, dim2=2).max() != 1
+
+
+def test_a_recipe_is_told_in_the_words_that_were_given():
+    assert repr(sp.Chain(4)) == "Chain(width=4)"
+    assert repr(sp.Chain(4, residual=0.5, before=[torch.tanh])) == (
+        "Chain(width=4, before=[tanh], residual=0.5)"
+    )
+    assert repr(sp.Chain(4, sp.uniform())) == f"Chain(width=4, weights={sp.uniform()!r})"
+    assert "layers=[relu, LayerNorm(" in repr(
+        sp.Chain(4, layers=[sp.activations.relu, sp.LayerNorm()])
+    )

@@ -119,3 +119,27 @@ def test_an_engine_that_is_asked_for_is_taken_or_named():
     assert choose_engine("reduced", sp.gaussian(), width=10, n=10) == "reduced"
     with pytest.raises(ValueError, match="engine must be one of auto, direct, reduced"):
         choose_engine("fast", sp.gaussian(), width=10, n=10)
+
+
+def test_one_block_is_drawn_ahead_and_no_more():
+    """There are two buffers: a third block in hand would be written over the first."""
+    taken = []
+
+    def blocks():
+        for number in range(4):
+            taken.append(number)
+            yield np.full(1, float(number))
+
+    filled = engines._one_ahead(torch.from_numpy, blocks())
+    seen = []
+    for block in filled:
+        seen.append((float(block), len(taken)))
+    assert seen == [(0, 2), (1, 3), (2, 4), (3, 4)]
+
+
+def test_the_root_of_a_gram_matrix():
+    a = torch.tensor([[3.0, 4.0, 0.0], [0.0, 2.0, 1.0]], dtype=torch.float64)
+    for rows in (a, a.mT):
+        root = engines.root(rows, 0.25)
+        assert root.shape == (2, len(rows))
+        torch.testing.assert_close(root.mT @ root, 0.25 * rows @ rows.mT)

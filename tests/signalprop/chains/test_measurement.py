@@ -60,6 +60,9 @@ def test_a_measurement_says_what_it_is_and_equals_its_like():
     values = np.arange(12.0).reshape(2, 3, 2)
     m = Measurement(values, np.array([0, 2, 4]), "gap")
     assert repr(m) == "Measurement(gap: 2 runs, 3 layers, 0 to 4, each (2,))"
+    one = Measurement(values[:1, :1, 0], np.array([3]), "gap")
+    assert repr(one) == "Measurement(gap: 1 run, 1 layer, 3 to 3)"
+    assert repr(Measurement(values[:, :0, 0], np.array([]), "gap")).endswith("2 runs, 0 layers)")
     assert m == Measurement(values.copy(), np.array([0, 2, 4]), "gap")
     assert m != Measurement(values + 1, m.layers, "gap")
     assert m != Measurement(values, m.layers + 1, "gap")

@@ -26,10 +26,13 @@ def test_a_run_does_not_depend_on_its_company(monkeypatch, engine):
 
     five = gaps(5)
     np.testing.assert_allclose(gaps(2), five[:2], rtol=1e-9)
+    together = NET.run(START, 20, 5, engine=engine).states([3, 20])
     monkeypatch.setattr(path_module, "WEIGHTS_AT_ONCE", 2 * 8 * 8)  # two runs at a time
     monkeypatch.setattr(path_module, "BLOCK", 1)
     monkeypatch.setattr(engines, "BLOCK", 200)
     np.testing.assert_allclose(gaps(5), five, rtol=1e-9)
+    one_by_one = NET.run(START, 20, 5, engine=engine).states([3, 20])
+    torch.testing.assert_close(one_by_one, together, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,8 @@ def test_as_many_runs_go_together_as_their_weights_fit(monkeypatch, engine, at_o
     path = sp.Chain(8).run(np.ones((3, 20)), 2, runs=5, engine=engine)
     monkeypatch.setattr(path_module, "WEIGHTS_AT_ONCE", at_once)
     assert [len(range(5)[group]) for group in path._groups()] == sizes
+    varying = sp.Chain(widths=[8, 2]).run(np.ones((3, 20)), runs=5, engine=engine)
+    assert [len(range(5)[group]) for group in varying._groups()] == sizes, "by the widest"
 
 
 def test_32_mb_of_weights_go_together():
@@ -59,6 +64,8 @@ def test_one_run_of_seed_zero_and_every_layer_if_nothing_is_said():
     every_layer = said.average(sp.orthogonality_gap, every=1, batches=4).blocks
     np.testing.assert_array_equal(blocks, every_layer)
     assert path.average(sp.orthogonality_gap).blocks.shape == (1, 20)
+    with pytest.raises(ValueError, match="at most the 32 layers, got 33"):
+        path.average(sp.orthogonality_gap, batches=33)  # those after a fifth of 40
 
 
 def test_the_questions_agree_with_each_other():
@@ -178,8 +185,27 @@ def test_bad_questions_are_named():
     for layers in ([], [3, 2], [11], [-1], [1, 1]):
         with pytest.raises(ValueError, match="layers must be increasing"):
             path.states(layers)
-    with pytest.raises(ValueError, match=r"metric must map \(m, n, d\)"):
-        path.measure(lambda h: h.sum())
+    for metric in (lambda h: h.sum(), lambda h: h.sum((1, 2))[:-1]):
+        with pytest.raises(ValueError, match=r"metric must map \(m, n, d\)"):
+            path.measure(metric)
+    other = sp.Chain(4).run(np.ones((3, 6)), 2)
+    with pytest.raises(ValueError, match=r"one width to stand in one array, got \[6, 4\]"):
+        other.states([0, 2])
+
+
+def test_inputs_with_gradients_and_random_layers_are_refused():
+    x = torch.eye(4, dtype=torch.float64)
+    for refused in (
+        lambda: sp.Chain(4).run(x.clone().requires_grad_(), 1),
+        lambda: torch.func.jacrev(lambda start: sp.Chain(4).run(start, 1).final())(x),
+    ):
+        with pytest.raises(ValueError, match="x requires grad"):
+            refused()
+    for empty in ((0, 4), (3, 0), (1, 0, 4)):
+        with pytest.raises(ValueError, match=r"x must be \(n, d\)"):
+            sp.Chain(4).run(np.ones(empty), 1)
+    with pytest.raises(ValueError, match="must not be random"):
+        sp.Chain(4, layers=[torch.nn.functional.dropout]).run(x, 1).final()
 
 
 def test_trouble_is_located():
@@ -228,3 +254,7 @@ def test_the_engine_is_chosen_by_the_narrowest_layer():
     batch = np.ones((3, 40))
     assert sp.Chain(widths=[40, 40, 4]).run(batch, 3).engine == "direct"
     assert sp.Chain(widths=[40, 40, 8]).run(batch, 3).engine == "reduced"
+    assert sp.Chain(widths=[4, 40, 40]).run(batch, 3).engine == "direct"
+    branch = sp.Chain(40, branch=lambda h, dense: dense(h))
+    assert branch.run(batch, 3).engine == "direct"
+    assert branch.run(batch, 3, engine="reduced").engine == "reduced"
