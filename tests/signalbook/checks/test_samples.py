@@ -85,6 +85,8 @@ def test_the_tolerance_of_a_mean_is_reading_plus_chance():
         "count": "2",
         "runs": "30",
     }
+    assert check.measured.endswith("for chance (the worst of 2 numbers)")
+    assert checks.near(runs[:, 0], 1.0, reading=0.0).measured.endswith("for chance")
     assert at != int(np.argmax(off)), "the worst is relative to what each number allows"
 
 
@@ -222,6 +224,8 @@ def test_a_share_within_both_limits():
     assert check.worst == pytest.approx(max(0.1 / ends.high, ends.low / 0.5))
     assert (check.error, check.escape, check.failing) == (checks.LEVEL, 1.0, ())
     assert checks.share(events, at_most=0.9).worst == pytest.approx(ends.low / 0.9)
+    assert checks.share(events, at_least=1e-3).worst == pytest.approx(1e-3 / ends.high)
+    assert checks.share(0 * events, at_most=0.9).worst == 0
     above, below = (checks.share(events, at_least=a, at_most=b) for a, b in [(0.1, 0.2), (0.4, 1)])
     for failing, limit, side in [(above, 0.2, "greater"), (below, 0.4, "less")]:
         witness, exact = failing.witness(0), stats.binomtest(300, 1000, limit, alternative=side)

@@ -264,6 +264,7 @@ def test_a_recipe_is_told_in_the_words_that_were_given():
     assert repr(sp.Chain(4, residual=0.5, before=[torch.tanh])) == (
         "Chain(width=4, before=[tanh], residual=0.5)"
     )
+    assert repr(sp.Chain(widths=[4, 2], residual=1.0)) == "Chain(residual=1.0, widths=[4, 2])"
     assert repr(sp.Chain(4, sp.uniform())) == f"Chain(width=4, weights={sp.uniform()!r})"
     assert "layers=[relu, LayerNorm(" in repr(
         sp.Chain(4, layers=[sp.activations.relu, sp.LayerNorm()])

@@ -64,6 +64,7 @@ def test_one_run_of_seed_zero_and_every_layer_if_nothing_is_said():
     every_layer = said.average(sp.orthogonality_gap, every=1, batches=4).blocks
     np.testing.assert_array_equal(blocks, every_layer)
     assert path.average(sp.orthogonality_gap).blocks.shape == (1, 20)
+    assert path.average(sp.orthogonality_gap, batches=2).blocks.shape == (1, 2)
     with pytest.raises(ValueError, match="at most the 32 layers, got 33"):
         path.average(sp.orthogonality_gap, batches=33)  # those after a fifth of 40
 

@@ -8,7 +8,7 @@ import torch
 from scipy import integrate, stats
 
 from signalprop import activations as A
-from signalprop.limits.interpolated import interpolate
+from signalprop.limits.interpolated import WIDEST, Chebyshev, interpolate, jumps
 
 RHO = torch.from_numpy(np.array([-1, -0.99, -0.5, -0.2, 0, 0.4, 0.5, 0.8, 1 - 1e-9, 1]))
 DELTA = torch.from_numpy(np.array([0, 1e-14, 1e-6, 0.1, 0.5, 1, 1.7, 2]))
@@ -77,3 +77,30 @@ def test_a_jump_between_two_slopes():
     found = numeric.centered(torch.from_numpy(rho)).numpy()
     expected = np.array([exact(r) for r in rho]) - exact(0.0)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("gain", [1e-3, 1.0, -1e3])
+@pytest.mark.parametrize("at", [0.0, 0.5, 5000.0])
+def test_jumps_are_told_from_kinks_at_any_gain_and_place(gain, at):
+    step = A.Activation("step", lambda x: torch.where(x > at, 2.0, -1.0).to(x.dtype), (at,))
+    ramp = A.Activation("ramp", lambda x: torch.relu(x - at), (at,))
+    sides = (-1.0, 2.0) if gain > 0 else (2.0, -1.0)
+    ((place, found),) = jumps(step.gained(gain).scaled(3.0)).items()
+    assert place == pytest.approx(at / gain, rel=1e-15)
+    assert found == tuple(3 * side for side in sides)
+    assert jumps(ramp.gained(gain)) == jumps(A.tanh.gained(gain)) == {}
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_a_chebyshev_series_is_as_long_as_its_function_needs_whatever_its_size(size):
+    angles = torch.linspace(0, WIDEST, 33, dtype=torch.float64)
+    for waves, terms in ((1.0, 24), (15.0, 48), (40.0, 96), (100.0, 192)):
+        series = Chebyshev.fit(lambda x, w=waves: size * torch.cos(w * x))
+        assert len(series.coefficients) == terms
+        exact = size * torch.cos(waves * angles)
+        torch.testing.assert_close(series(angles), exact, rtol=0, atol=1e-13 * size)
+        assert size <= series.size < 10 * size
+    tried = []
+    with pytest.raises(ValueError, match="384 Chebyshev points do not reach"):
+        Chebyshev.fit(lambda x: tried.append(len(x)) or size * (x - 0.3).abs())
+    assert tried == [24, 48, 96], "from which on no geometric rate would do"

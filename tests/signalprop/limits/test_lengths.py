@@ -169,6 +169,11 @@ def test_fixed_points_at_the_ends():
     assert LengthMap(A.selu).fixed_point() == pytest.approx(1.0, rel=1e-12)
     with pytest.raises(ValueError, match="relu grow without a fixed point"):
         LengthMap(A.relu, weight_variance=2.5).fixed_point()
+    # the map to a constant has it as its fixed point: within 40 octaves of the start it is found
+    for constant, found in ((2.0**-39.9, 2.0**-39.9), (2.0**-40.1, 0.0), (2.0**39.9, 2.0**39.9)):
+        assert LengthMap(A.relu, 0.0, constant).fixed_point() == pytest.approx(found, rel=1e-12)
+    with pytest.raises(ValueError, match="grow without a fixed point"):
+        LengthMap(A.relu, 0.0, 2.0**40.1).fixed_point()
 
 
 def test_unequal_lengths_against_closed_forms():
@@ -220,8 +225,18 @@ def test_bad_input_is_refused():
         LengthMap(A.exp_square)(1.0)
     with pytest.raises(ValueError, match="depth must be at least 0"):
         LengthMap(A.relu).iterate(1.0, -1)
-    with pytest.raises(ValueError, match="start must be positive"):
-        LengthMap(A.relu).fixed_point(0.0)
+    for start in (0.0, math.inf):
+        with pytest.raises(ValueError, match="start must be positive"):
+            LengthMap(A.relu).fixed_point(start)
+    with pytest.raises(ValueError, match="weight_variance must be finite"):
+        LengthMap(A.relu, weight_variance=math.inf)
+    for q1, q2 in ((-1.0, 1.0), (1.0, -1.0)):
+        with pytest.raises(ValueError, match="q1 and q2 must not be negative"):
+            LengthMap(A.relu).covariance(q1, q2, 0.5)
+    with pytest.raises(ValueError, match="q must not be empty"):
+        LengthMap(A.relu)([])
+    assert LengthMap(A.relu).iterate(3.0, 0).tolist() == [3.0]
+    assert LengthMap(A.relu, 0.0, 0.0)(2.0) == 0.0
 
 
 def test_it_says_what_it_is():

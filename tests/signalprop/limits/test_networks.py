@@ -151,8 +151,9 @@ def test_bad_input_is_refused():
         nngp([[1e-3, 2e-3], [2e-3, 1e-3]], A.relu, 1)
     with pytest.raises(ValueError, match="symmetric"):
         ntk([[1.0, 0.5], [0.1, 1.0]], A.relu, 1)
-    with pytest.raises(ValueError, match="depth must be at least 0"):
-        ntk(np.eye(2), A.relu, -1)
+    for depth in (-1, [-1, 2], []):
+        with pytest.raises(ValueError, match="depth must be at least 0"):
+            ntk(np.eye(2), A.relu, depth)
     with pytest.raises(ValueError, match="sign has jumps"):
         ntk(np.eye(2), A.sign, 1)
 

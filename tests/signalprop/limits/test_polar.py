@@ -2,13 +2,24 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from signalprop import activations as A
 from signalprop.limits.lengths import pair_moments
-from signalprop.limits.polar import Rule, _root_moments, interpolate_pairs, rule_for
+from signalprop.limits.polar import (
+    Rule,
+    _lagrange,
+    _root_moments,
+    chebyshev,
+    clenshaw,
+    interpolate_pairs,
+    points,
+    rule_for,
+    tail,
+)
 from signalprop.limits.unequal import closed_form
 
 LENGTHS = torch.tensor([0.4, 1.0, 2.5], dtype=torch.float64)
@@ -75,3 +86,27 @@ def test_sizes_are_the_roots_of_the_second_moments():
     torch.testing.assert_close(
         _root_moments(torch.relu, rule, LENGTHS), LENGTHS / math.sqrt(2), rtol=1e-13, atol=0
     )
+
+
+def test_series_points_and_polynomials_are_those_of_chebyshev():
+    x = points(7)
+    np.testing.assert_allclose(x, np.polynomial.chebyshev.chebpts1(7)[::-1], atol=1e-15)
+    values = torch.exp(x)[:, None] * torch.tensor([1.0, -2.0], dtype=torch.float64)
+    series = chebyshev(values)
+    exact = np.polynomial.chebyshev.chebinterpolate(np.exp, 6)
+    np.testing.assert_allclose(series[:, 0], exact, atol=1e-15)
+    np.testing.assert_allclose(series[:, 1], -2 * exact, atol=1e-15)
+    angle = torch.linspace(0, math.pi, 5, dtype=torch.float64)
+    expected = np.polynomial.chebyshev.chebval(2 * angle.numpy() / math.pi - 1, exact)
+    np.testing.assert_allclose(clenshaw(series[:, 0].flip(0), angle), expected, rtol=1e-14)
+    at = torch.tensor([0.3, float(x[2]), -0.9], dtype=torch.float64)
+    basis = _lagrange(x, at)
+    assert basis[1].tolist() == [0, 0, 1, 0, 0, 0, 0]
+    for power in range(7):
+        torch.testing.assert_close(basis @ x**power, at**power, rtol=1e-13, atol=1e-14)
+
+
+def test_the_tail_is_the_last_eighth_or_two():
+    falling = -(0.5 ** torch.arange(40.0))
+    for count, last in ((3, 2), (16, 2), (24, 3), (40, 5)):
+        assert tail(falling[:count]) == 0.5 ** (count - last)

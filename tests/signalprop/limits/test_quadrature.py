@@ -13,6 +13,7 @@ from scipy.stats import norm
 from signalprop.activations import erf
 from signalprop.limits.quadrature import (
     Grid,
+    _closing_in,
     bivariate_expectation,
     gaussian_expectation,
     panel_rule,
@@ -172,3 +173,9 @@ def test_grids_are_scaled_cut_and_joined():
     both = one.joined(other)
     assert (both.kinks.tolist(), both.knots.tolist()) == ([1.0, 2.0], [1.0, 2.0, 8.0])
     assert both.reach == other.joined(one).reach == 7.0
+
+
+def test_a_closing_grid_halves_its_distances_so_many_times():
+    found = _closing_in(torch.tensor([5.0], dtype=torch.float64), 2)
+    around = [-1, -0.5, -0.25, 0, 0.25, 0.5, 1]
+    assert sorted(found.tolist()) == [*around, *(5 + step for step in around)]

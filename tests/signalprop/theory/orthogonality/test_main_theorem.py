@@ -44,6 +44,9 @@ def test_alpha_may_be_as_large_as_orthogonality_allows():
     largest = 1 / np.sqrt(3)
     assert theory.orth_theorem_1(largest, 0, 3, np.inf) == 2
     assert theory.orth_theorem_1([0.1, largest], 0, 3, np.inf).tolist() == [2, 2]
+    for n in (2, 3, 5, 7):  # one rounding above is as large as it
+        largest_of_n = np.nextafter(1 / np.sqrt(n), 1)
+        assert theory.orth_theorem_1(largest_of_n, 0, n, np.inf) == 2
     for bad in ([0.1, largest + 1e-6], [0.1, -0.1]):
         with pytest.raises(ValueError, match=r"alpha must lie in \(0, 1/sqrt n\] = \(0, 0.5774\]"):
             theory.orth_theorem_1(bad, 0, 3, 100)
