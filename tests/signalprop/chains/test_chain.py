@@ -237,7 +237,7 @@ def test_widths_biases_and_branches_are_no_plain_chain():
         with pytest.raises(ValueError, match=told):
             chain.depth_of(depth)
     for options in ({"width": True}, {"widths": []}, {"widths": "34"}, {"widths": [3, 0]}):
-        with pytest.raises(ValueError, match="widths? must be a"):
+        with pytest.raises(ValueError, match=r"widths? must be a"):
             sp.Chain(**options)
     with pytest.raises(ValueError, match="not both"):
         sp.Chain(4, widths=[4])

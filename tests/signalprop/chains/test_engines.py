@@ -131,9 +131,7 @@ def test_one_block_is_drawn_ahead_and_no_more():
             yield np.full(1, float(number))
 
     filled = engines._one_ahead(torch.from_numpy, blocks())
-    seen = []
-    for block in filled:
-        seen.append((float(block), len(taken)))
+    seen = [(float(block), len(taken)) for block in filled]
     assert seen == [(0, 2), (1, 3), (2, 4), (3, 4)]
 
 
