@@ -11,11 +11,11 @@ from signalprop import activations as A
 from signalprop.limits.lengths import pair_moments
 from signalprop.limits.polar import (
     Rule,
-    _lagrange,
     _root_moments,
     chebyshev,
     clenshaw,
     interpolate_pairs,
+    lagrange,
     points,
     rule_for,
     tail,
@@ -100,7 +100,7 @@ def test_series_points_and_polynomials_are_those_of_chebyshev():
     expected = np.polynomial.chebyshev.chebval(2 * angle.numpy() / math.pi - 1, exact)
     np.testing.assert_allclose(clenshaw(series[:, 0].flip(0), angle), expected, rtol=1e-14)
     at = torch.tensor([0.3, float(x[2]), -0.9], dtype=torch.float64)
-    basis = _lagrange(x, at)
+    basis = lagrange(x, at)
     assert basis[1].tolist() == [0, 0, 1, 0, 0, 0, 0]
     for power in range(7):
         torch.testing.assert_close(basis @ x**power, at**power, rtol=1e-13, atol=1e-14)
