@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 
 import signalprop as sp
 
@@ -40,8 +41,11 @@ def peer_python() -> Path:
 
 
 def seconds(name: str, n: int) -> float:
-    """Return the least time of the tangent kernel of n inputs of unequal lengths."""
-    x = np.random.default_rng(0).standard_normal((n, FEATURES))
+    """Return the least time of the tangent kernel of n inputs of unequal lengths.
+
+    In torch, as theirs is in jax: after a product numpy's threads spin, and would hold a core.
+    """
+    x = torch.from_numpy(np.random.default_rng(0).standard_normal((n, FEATURES)))
     phi = getattr(sp.activations, name.lower())
     times = []
     for _ in range(TURNS):
