@@ -1,6 +1,7 @@
 """A verdict follows from checks, and a check without power decides nothing."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -179,3 +180,59 @@ def test_a_failure_that_chance_explains_is_none():
     assert claim(surely, **options)["verdict"] == "fails as printed"
     with pytest.raises(NoPower, match="chance may explain the failure"):
         claim(unsure, **options)
+
+
+def test_what_is_left_of_a_bound_is_that_of_the_statement_that_stands():
+    loose = at_most_one(at_most(9.0), over=POINTS)
+    assert claim(holds)["slack"] == pytest.approx(1.5)
+    assert claim(loose, repaired=holds)["slack"] == pytest.approx(9)
+    assert claim(loose, sharper=holds, sharpened="1.5")["slack"] == pytest.approx(1.5)
+    assert claim(fails, **REPAIR)["slack"] == pytest.approx(1.5)
+    for none in (fails, at_most_one(at_most(1.0), over=POINTS)):
+        assert claim(none)["slack"] is None
+    zero = at_most_one(lambda n: Case(0.0, 1.0), over=POINTS)
+    assert claim(zero)["slack"] is None
+    mean = near(RUNS, 1.0, reading=0.5)
+    assert claim(mean, rivals={"9": 9.0})["slack"] is None, "of bounds alone"
+
+
+def test_what_fails_without_a_repair_needs_no_rival_that_it_rejects():
+    for options in ({}, {"repaired": fails}):
+        card = claim(fails, rivals={"weak": at_most(3.0)}, **options)
+        assert (card["verdict"], card["counterexample"]) == ("not reproduced", None)
+
+
+@pytest.mark.parametrize("missing", ["severity", "repair"])
+def test_a_repair_says_what_it_is_and_what_kind(missing):
+    given = {name: value for name, value in REPAIR.items() if name != missing}
+    with pytest.raises(NoPower, match="say repair= and severity="):
+        claim(fails, **given)
+
+
+def test_a_failure_is_shown_at_a_point():
+    assert claim(fails, **REPAIR)["counterexample"]["words"] == "n = 1"
+    assert claim(fails, **REPAIR)["seen_from"] is None
+    for blind in (replace(fails, witness=None), replace(fails, failing=())):
+        with pytest.raises(NoPower, match="needs a point at which it does"):
+            claim(blind, **REPAIR)
+
+
+def test_runs_without_a_model_have_no_chances():
+    single = at_most_one(at_most(1.5), over=POINTS, modelled=False)
+    card = claim(single)
+    assert (card["modelled"], card["error"]) == (False, 0)
+    assert claim(holds)["modelled"]
+    failing = at_most_one(at_most(0.5), over=POINTS, modelled=False)
+    assert claim(failing, **REPAIR)["verdict"] == "fails as printed"
+    readings = {"one": single, "other": fails}
+    both = open_choice("ORTH-T1", readings, found="{x}", rivals=RIVALS, numbers={"x": 1 / 3})
+    assert (both["modelled"], both["error"], both["found"]) == (False, 0, "0.333")
+    assert [told["passed"] for told in both["readings"].values()] == [True, False]
+    with pytest.raises(ValueError, match="at least two ways to read, got 1"):
+        open_choice("ORTH-T1", {"one": holds}, found="so", rivals=RIVALS)
+
+
+def test_numbers_in_a_sentence_have_two_or_three_digits():
+    found = claim(fails, **REPAIR, found="{seen_from}, {x}", numbers={"x": 1 / 3},
+                  seen_from=lambda n: 1.2345 * n)["found"]  # fmt: skip
+    assert found == "1.2, 0.333"

@@ -187,6 +187,9 @@ def test_an_order_of_constants_has_no_chance():
     assert checks.ordered(same).worst == 0
     assert checks.ordered({"a": np.zeros(3), "b": np.zeros(3)}).worst == np.inf
     assert checks.ordered(same, by=1.0).worst == np.inf, "not by more than 1"
+    half = np.repeat([-1.0, 1.0], 20)  # half a standard error is no certainty, and no contradiction
+    unsure = checks.ordered({"a": np.zeros(40), "b": half + stats.sem(half) / 2})
+    assert unsure.worst == pytest.approx(2 * stats.t.isf(checks.LEVEL, 39))
     with pytest.raises(ValueError, match="at least two samples"):
         checks.ordered({"a": [1.0, 2.0]})
 
@@ -198,7 +201,13 @@ def binomial_escape(count, hits, passes):
 
 
 @pytest.mark.parametrize(
-    ("hits", "limit"), [(10, {"at_least": 0.6}), (60, {"at_most": 0.2}), (0, {"at_least": 0.5})]
+    ("hits", "limit"),
+    [
+        (10, {"at_least": 0.6}),
+        (60, {"at_most": 0.2}),
+        (40, {"at_most": 0.2}),
+        (0, {"at_least": 0.5}),
+    ],
 )
 def test_the_escape_of_a_share_counts_the_draws_that_pass(hits, limit):
     count = 80

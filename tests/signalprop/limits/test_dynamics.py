@@ -121,11 +121,11 @@ def test_rate_is_the_one_of_the_iteration(phi):
 def test_critical_maps():
     relu = KernelMap(A.relu.normalized()).rate()
     assert (relu.kind, relu.value) == ("power", 2.0)
-    assert relu.constant == pytest.approx(9 * math.pi**2 / 2, rel=1e-5)
+    assert relu.constant == pytest.approx(9 * math.pi**2 / 2, rel=1e-8)
     exp = KernelMap(A.exp.normalized()).rate()
-    assert (exp.value, exp.constant) == (1.0, pytest.approx(2.0, rel=1e-6))
+    assert (exp.value, exp.constant) == (1.0, pytest.approx(2.0, rel=1e-8))
     series = KernelMap.from_series([0.25, 0.5, 0.25])  # kappa(1 - d) = 1 - d + d^2 / 4
-    assert series.rate().constant == pytest.approx(4.0, rel=1e-6)
+    assert series.rate().constant == pytest.approx(4.0, rel=1e-8)
     assert series.fixed_points()[0].attracting
 
 
@@ -369,3 +369,15 @@ def test_a_map_with_steps_of_its_own_is_no_leap():
 
     with pytest.raises(ValueError, match="not smooth enough for a leap"):
         _doubled(step, np.array([0.5]), 1000, math.log(2))
+
+
+@pytest.mark.parametrize("on_the_way", [0.45, 0.52, 0.7])
+def test_leaps_begin_half_way_from_what_repels(on_the_way):
+    """After the first 64 layers of ``0.9 r + 0.1 r^2`` from a start near 1, which repels."""
+    k = KernelMap.from_series([0.0, 0.9, 0.1])
+    gap = brentq(lambda d: 1 - k.iterate_complement(d, 64)[-1] - on_the_way, 1e-6, 0.5)
+    rho = 1 - gap
+    exact = rho
+    for _ in range(300):
+        exact = 0.9 * exact + 0.1 * exact**2
+    assert float(k.leap(rho, 300)) == pytest.approx(exact, rel=1e-10, abs=0)

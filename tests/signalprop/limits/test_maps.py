@@ -340,3 +340,13 @@ def test_a_series_that_leaves_the_interval_by_little_is_refused(weights, stays):
     else:
         with pytest.raises(ValueError, match=r"leaves \[-1, 1\]"):
             k.iterate(0.3, 9)
+
+
+def test_layers_that_are_kept_increase_and_lie_within_the_depth():
+    k = KernelMap.from_series([0.5, 0.5])
+    for layers in ([], [-1, 2], [2, 1], [1, 1], [0, 3, 3], [3, 10]):
+        with pytest.raises(ValueError, match=r"layers must be increasing and lie in 0\.\.9"):
+            k.iterate(0.0, 9, layers=layers)
+    assert k.iterate(0.0, 9, layers=[0, 4, 9]).tolist() == [0.0, 1 - 2**-4, 1 - 2**-9]
+    constant = KernelMap.from_series([1.0, 0.0])  # not linear: it sends all to 1
+    assert constant.fixed_point().value == 1

@@ -8,7 +8,7 @@ import torch
 
 from signalprop import activations as A
 from signalprop.limits.lengths import LengthMap
-from signalprop.limits.phases import ANGLES, MeanField, _slopes_by_angle
+from signalprop.limits.phases import ANGLES, MeanField, _Octaves, _slopes_by_angle
 
 
 @pytest.mark.parametrize("phi", [A.tanh, A.erf, A.selu], ids=lambda phi: phi.name)
@@ -95,3 +95,26 @@ def test_kinds_and_bad_input():
         MeanField(A.tanh, 1.0, -0.1)
     with pytest.raises(ValueError, match="sign has jumps"):
         MeanField(A.sign)
+
+
+def test_lengths_are_found_within_forty_octaves():
+    """Without weights the length is the variance of the biases."""
+    biases = 2.0 ** np.array([-39.9, -40.1, 39.9, 40.1])
+    found = MeanField(A.relu, 0.0, biases).length
+    np.testing.assert_allclose(found, [biases[0], 0, biases[2], np.inf], rtol=1e-9)
+
+
+def test_series_by_octaves_are_the_functions_and_their_slopes_or_are_refused():
+    q = torch.tensor([0.3, 1.0, 1.9999, 2.0, 5.0], dtype=torch.float64)
+    octaves = _Octaves(lambda v: 1e-6 * torch.stack([v**2, 1 / v], dim=-1))
+    exact, slope = torch.stack([q**2, 1 / q], dim=-1), torch.stack([2 * q, -(q**-2)], dim=-1)
+    torch.testing.assert_close(octaves(q), 1e-6 * exact, rtol=1e-12, atol=0)
+    found = octaves(q, derivative=True)
+    torch.testing.assert_close(found[[0, 4]], 1e-6 * slope[[0, 4]], rtol=1e-10, atol=0)
+    torch.testing.assert_close(found, 1e-6 * slope, rtol=1e-6, atol=0)  # at the ends of octaves
+    kinked = _Octaves(lambda v: 1e-6 * (v - 1.3).abs()[:, None])
+    with pytest.raises(ValueError, match="20 lengths do not resolve it around 1"):
+        kinked(q[1:2])
+    one = torch.ones(1, dtype=torch.float64)
+    with pytest.raises(ValueError, match="too steep: 64 angles do not resolve it"):
+        _slopes_by_angle(A.erf.gained(300.0).scaled(1e-8), one)

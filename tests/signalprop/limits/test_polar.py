@@ -1,6 +1,7 @@
 """The polar quadrature and its interpolant against closed forms and the quadrature by panels."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from signalprop import activations as A
 from signalprop.limits.lengths import pair_moments
 from signalprop.limits.polar import (
     Rule,
+    _compare,
     _root_moments,
     chebyshev,
     clenshaw,
@@ -110,3 +112,26 @@ def test_the_tail_is_the_last_eighth_or_two():
     falling = -(0.5 ** torch.arange(40.0))
     for count, last in ((3, 2), (16, 2), (24, 3), (40, 5)):
         assert tail(falling[:count]) == 0.5 ** (count - last)
+
+
+def test_the_cheapest_rule_is_taken():
+    one = torch.ones(1, dtype=torch.float64)
+    assert rule_for(torch.relu, one, reach=9.5) == Rule(radii=24, arc=16, reach=9.5)
+
+
+def test_an_interpolant_that_is_off_at_one_length_is_refused():
+    def small(x):
+        return 1e-5 * torch.relu(x)
+
+    rule = rule_for(small, LENGTHS, 9.5)
+    sizes = _root_moments(small, rule, LENGTHS)
+    good = interpolate_pairs(small, LENGTHS, 9.5)
+    for factor, fits in ((1 + 1e-11, True), (1 + 1e-9, False)):
+        basis = good.basis.clone()
+        basis[1] *= factor
+        moved = replace(good, basis=basis)
+        if fits:
+            _compare(moved, small, rule, LENGTHS, sizes)
+        else:
+            with pytest.raises(ValueError, match=r"an error of 2\.0e-09 at an angle of"):
+                _compare(moved, small, rule, LENGTHS, sizes)
