@@ -47,6 +47,7 @@ def batch(stds, seed=0):
         (HARD_TANH, [1.7] * 5, EqualPairs),
         (A.tanh, [1.7] * 5, InterpolatedPairs),
         (A.selu, [0.5, 1.0, 0.0, 0.7, 1.1], InterpolatedPairs),
+        (A.sigmoid, [0.0, 0.0], InterpolatedPairs),
         (HARD_TANH, [0.5, 1.0, 0.0, 0.7, 1.1], ClosedPairs),
         (HARD_SWISH, [0.5, 1.0, 2.0], DirectPairs),
         (LATE, [0.2, 1.0, 2.0], DirectPairs),  # 15 deviations from its kink: nothing but rounding
@@ -123,3 +124,9 @@ def test_a_quadrature_for_each_pair_takes_batches_one_by_one():
     assert together.shape == (3, 4, 4)
     for one, gram in zip(together, grams, strict=True):
         torch.testing.assert_close(one, nngp(gram, HARD_SWISH, 1), rtol=1e-13, atol=0)
+
+
+@pytest.mark.parametrize(("inputs", "way"), [(13, DirectPairs), (14, SeriesPairs)])
+def test_a_hundred_pairs_take_a_quadrature_each(inputs, way):
+    stds = torch.linspace(0.5, 2.0, inputs, dtype=torch.float64)
+    assert isinstance(pairs_of(HARD_SWISH, stds, False), way)

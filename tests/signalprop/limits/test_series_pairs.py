@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from signalprop import activations as A
+from signalprop.limits import series_pairs
 from signalprop.limits.expansions import hermite_coefficients
 from signalprop.limits.pairs import DirectPairs
 from signalprop.limits.series_pairs import SeriesPairs, coefficients
@@ -44,3 +45,27 @@ def test_coefficients_are_those_of_each_length():
     for at in (0, 31, 59):
         one = hermite_coefficients(HARD_SWISH.gained(float(stds[at])), 31)
         np.testing.assert_allclose(ours[at], one, atol=1e-12)
+
+
+def test_nearly_parallel_pairs_are_counted_over_all_blocks(monkeypatch):
+    monkeypatch.setattr(series_pairs, "AFFORDABLE", 1)
+    stds = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
+    one = torch.eye(3, dtype=torch.float64)
+    one[0, 2] = one[2, 0] = -0.96
+    two = one.clone()
+    two[0, 1] = two[1, 0] = 0.96
+    layer = SeriesPairs(HARD_SWISH, stds, False, "is an example")
+    layer.block(0, 3, one)
+    for spent, rho in ((layer, one), (SeriesPairs(HARD_SWISH, stds, False, "is an example"), two)):
+        with pytest.raises(ValueError, match="hard swish is an example: inputs of unequal lengths"):
+            spent.block(0, 3, rho)
+    moments, slopes = SeriesPairs(HARD_SWISH, stds, True, "").block(0, 3, one)  # one for each
+    assert torch.equal(moments, moments.mT)
+    assert torch.equal(slopes, slopes.mT)
+
+
+def test_inputs_of_no_length_are_constants():
+    layer = SeriesPairs(A.sigmoid, torch.zeros(2, dtype=torch.float64), True, "")
+    moments, slopes = layer.block(0, 2, torch.eye(2, dtype=torch.float64))
+    torch.testing.assert_close(moments, torch.full_like(moments, 1 / 4))
+    torch.testing.assert_close(slopes, torch.full_like(slopes, 1 / 16))

@@ -45,3 +45,11 @@ def test_floor_of_random_inputs(n, d, seed):
     floor = theory.cond_theorem_58_floor(n, delta, theory.cond_relu_weights(1000))
     values = np.linalg.eigvalsh(sp.KernelMap(sp.activations.relu)(gram))
     assert floor <= values[0] + 1e-10
+
+
+def test_separations_are_those_of_unit_vectors():
+    assert theory.cond_theorem_56(1, 2.0) == pytest.approx(2**1.5 / 4e6)
+    for floor in (theory.cond_theorem_56, theory.cond_note_56):
+        for delta in (0.0, 2.5):
+            with pytest.raises(ValueError, match=r"delta must lie in \(0, 2\]"):
+                floor(2, delta)

@@ -16,6 +16,10 @@ def test_alignment_by_counting(side):
     assert theory.rank_one_alignment(side, n) == pytest.approx(float(measured), abs=1e-12)
 
 
+def test_two_samples_are_on_one_side_or_on_two():
+    assert [theory.rank_one_alignment(side, 2) for side in range(3)] == [1, 0, 1]
+
+
 def test_bad_input():
     for side, n in ((0, 1), (4, 3), (-1, 3)):
         with pytest.raises(ValueError, match="n >= 2 and 0 <= side <= n"):
