@@ -377,7 +377,8 @@ def test_leaps_begin_half_way_from_what_repels(on_the_way):
     k = KernelMap.from_series([0.0, 0.9, 0.1])
     gap = brentq(lambda d: 1 - k.iterate_complement(d, 64)[-1] - on_the_way, 1e-6, 0.5)
     rho = 1 - gap
-    exact = rho
+    exact = [rho]
     for _ in range(300):
-        exact = 0.9 * exact + 0.1 * exact**2
-    assert float(k.leap(rho, 300)) == pytest.approx(exact, rel=1e-10, abs=0)
+        exact.append(0.9 * exact[-1] + 0.1 * exact[-1] ** 2)
+    for depth in (65, 300):
+        assert float(k.leap(rho, depth)) == pytest.approx(exact[depth], rel=1e-10, abs=0)

@@ -160,16 +160,17 @@ def test_bad_input_is_named(phi, n, words):
 
 
 def test_eigenvalues_and_multiplicities_of_given_numbers():
-    point = GramFixedPoint(4, 3.0, 1.0, multiplier_points=0.2, multiplier_pairs=-0.7)
-    assert point.matrix().tolist() == (2 * np.eye(4) + 1).tolist()
-    assert (point.eigenvalues, point.condition_number) == ((6.0, 2.0), 3.0)
+    point = GramFixedPoint(4, 3.0, 0.5, multiplier_points=0.2, multiplier_pairs=-0.7)
+    assert point.matrix().tolist() == (2.5 * np.eye(4) + 0.5).tolist()
+    assert (point.eigenvalues, point.condition_number) == ((4.5, 2.5), 1.8)
     assert point.multipliers == [(0.2, 3), (-0.7, 2), (0.0, 5)]
     assert point.contraction == 0.7
     three = GramFixedPoint(3, 3.0, -1.0, multiplier_points=0.2, multiplier_pairs=0.0)
     assert (three.eigenvalues, three.condition_number) == ((1.0, 4.0), 4.0)
     assert three.multipliers == [(0.2, 2), (0.0, 4)]
     for off_diagonal, zero in ((-1 + 1e-13, 0), (1 - 1e-13, 1)):  # up to rounding
-        singular = GramFixedPoint(2, 1.0, off_diagonal, 0.0, 0.0)
-        assert singular.eigenvalues[zero] == 0 < singular.eigenvalues[1 - zero]
-        assert singular.condition_number == math.inf
-        assert singular.multipliers == [(0.0, 3)]
+        for size in (1e-6, 1.0, 1e6):
+            singular = GramFixedPoint(2, size, size * off_diagonal, 0.0, 0.0)
+            assert singular.eigenvalues[zero] == 0 < singular.eigenvalues[1 - zero]
+            assert singular.condition_number == math.inf
+            assert singular.multipliers == [(0.0, 3)]

@@ -13,8 +13,8 @@ def test_by_hand():
     assert theory.grad_theorem_6_5(3, 2.0, constant=0.5) == 243 * 4.5
     assert theory.grad_lemma_c_12(2, 0.0, 512) == pytest.approx(8704 * 32 * (1 - np.exp(-1)))
     assert theory.grad_lemma_c_12(2, 2.0, 0) == 8704 * 32 * 8
-    found = theory.grad_lemma_c_13(4, np.array([0.01, 1 / 64, 0.5]))
-    np.testing.assert_allclose(found, [0.4, 0.5, 3])
+    found = theory.grad_lemma_c_13(4, np.array([0.01, 1 / 64, 0.016, 0.5]))
+    np.testing.assert_allclose(found, [0.4, 0.5, 1.064, 3])
 
 
 @given(st.integers(2, 200), st.floats(0, 50), st.integers(0, 10**6))
