@@ -244,3 +244,13 @@ def test_a_reduced_product_is_the_law_of_all_rows_together():
     product = Drawn(sp.gaussian(), None, sp.Stream(0).runs(1), [], "reduced")
     z = product(a, 5)
     torch.testing.assert_close(z, z[:, :1, :1].expand_as(z))
+
+
+def test_a_branch_may_be_one_feature_wide_but_must_keep_its_runs():
+    net = sp.Chain(4, branch=lambda h, dense: dense(dense(h, 1)))
+    final = net.run(START, 1, runs=2).final()
+    assert final.shape == (2, 3, 4)
+    assert (sp.rank(final) == 1).all()
+    flat = sp.Chain(4, branch=lambda h, dense: dense(h.flatten(0, 1)))
+    with pytest.raises(ValueError, match="keep the 2 runs"):
+        flat.run(START, 1, runs=2).final()

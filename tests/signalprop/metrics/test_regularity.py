@@ -29,3 +29,18 @@ def test_the_terms_scale_with_their_degrees():
     one, other = regularity_terms(X), regularity_terms(2 * X)
     np.testing.assert_allclose(other[0], 2.0**8 * one[0], rtol=1e-12)
     np.testing.assert_allclose(other[1], 2.0**6 * one[1], rtol=1e-12)
+
+
+def test_terms_beyond_the_floats_are_refused_and_those_of_zero_are_zero():
+    batch = np.stack([np.zeros((2, 3)), np.eye(2, 3)])
+    for term in regularity_terms(batch):
+        assert term[0] == 0 < term[1]
+    small = np.stack([np.eye(2, 3), 1e-60 * np.eye(2, 3)])
+    with pytest.raises(ValueError, match="below the least"):
+        regularity_terms(small)
+    single = np.zeros((2, 3))
+    single[1, 2] = 1e-60
+    with pytest.raises(ValueError, match="below the least"):
+        regularity_terms(single)
+    with pytest.raises(ValueError, match="a regularity term is beyond the largest"):
+        regularity_terms(1e60 * np.eye(2, 3))
