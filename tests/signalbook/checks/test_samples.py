@@ -235,6 +235,9 @@ def test_a_share_within_both_limits():
     assert checks.share(events, at_most=0.9).worst == pytest.approx(ends.low / 0.9)
     assert checks.share(events, at_least=1e-3).worst == pytest.approx(1e-3 / ends.high)
     assert checks.share(0 * events, at_most=0.9).worst == 0
+    for close in ({"at_least": 0.36}, {"at_most": 0.24}):  # beside the share, within its interval
+        passing = checks.share(events, **close)
+        assert (passing.passed, passing.escape, passing.failing) == (True, 1.0, ())
     above, below = (checks.share(events, at_least=a, at_most=b) for a, b in [(0.1, 0.2), (0.4, 1)])
     for failing, limit, side in [(above, 0.2, "greater"), (below, 0.4, "less")]:
         witness, exact = failing.witness(0), stats.binomtest(300, 1000, limit, alternative=side)
