@@ -18,6 +18,7 @@ __all__ = [
 
 DIVIDE = ("rms", "std", "norm")
 SCALES = ("1/sqrt n", "1/sqrt d")
+NUMBERS = (float, Real)  # float first: to ask whether it is Real takes as long as a small product
 
 # What looks at numbers or shapes to refuse them is one node of a graph that torch.fx traces.
 for _name in ("batch_norm", "frobenius_normalize", "layer_norm", "recenter", "rms_norm"):
@@ -118,7 +119,16 @@ def rms_norm(x: torch.Tensor, *, eps: float = 0.0) -> torch.Tensor:
     >>> rms_norm(torch.tensor([[1.0, 7.0]]))
     tensor([[0.2000, 1.4000]])
     """
-    return _normalize(x, -1, False, "rms", eps, "RMS norm")
+    _require_floating(x, "RMS norm")
+    _require_eps(eps)
+    _require_shape(x, -1, "RMS norm")
+    d = x.shape[-1]
+    if eps == 0:  # a norm is one pass; where samples may be zero its second derivative is NaN
+        norm: torch.Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        _require_size(norm, None, "RMS norm")
+        return x * (norm * d**-0.5).reciprocal_()
+    squares = (x * x).sum(-1, keepdim=True)
+    return x * torch.add(x.new_full((), eps), squares, alpha=1 / d).rsqrt_()
 
 
 def frobenius_normalize(x: torch.Tensor) -> torch.Tensor:
@@ -158,12 +168,16 @@ def require_options(
     """Refuse what the layers cannot do, already when a module is made."""
     if not isinstance(center, bool):
         raise ValueError(f"center must be True or False, got {center!r}")
-    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 <= eps < math.inf:
-        raise ValueError(f"eps must be a finite number, at least 0, got {eps!r}")
+    _require_eps(eps)
     if divide not in DIVIDE:
         raise ValueError(f"divide must be one of {', '.join(DIVIDE)}, got {divide!r}")
     if not (isinstance(scale, Real) and math.isfinite(scale)) and scale not in SCALES:
         raise ValueError(f"scale must be a number or one of {', '.join(SCALES)}, got {scale!r}")
+
+
+def _require_eps(eps: float) -> None:
+    if isinstance(eps, bool) or not isinstance(eps, NUMBERS) or not 0 <= eps < math.inf:
+        raise ValueError(f"eps must be a finite number, at least 0, got {eps!r}")
 
 
 def _require_floating(x: object, name: str) -> None:
@@ -181,12 +195,17 @@ def _require_shape(x: torch.Tensor, dim: int, name: str) -> None:
 
 
 def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -> None:
-    rounding = 0.0 if mean is None else (16 * torch.finfo(squares.dtype).eps * mean) ** 2
-    good = (squares > rounding) & (squares < math.inf)  # False for NaN too
-    if not bool(good.all()):
-        bad, what = int((~good).sum()), "zero" if mean is None else "constant"
+    """Raise unless all ``squares`` (or sizes) are finite and above the rounding of the mean."""
+    if mean is not None:
+        squares = squares - (16 * torch.finfo(squares.dtype).eps * mean) ** 2
+    if squares.numel() == 0:
+        return
+    least, most = squares.detach().aminmax()  # NaN if there is one
+    if not (least.item() > 0 and most.item() < math.inf):
+        bad = int((~((squares > 0) & (squares < math.inf))).sum())
+        what = "zero" if mean is None else "constant"
         raise ValueError(
-            f"{name} with eps=0 cannot divide: {bad} of the {good.numel()} vectors to be "
+            f"{name} with eps=0 cannot divide: {bad} of the {squares.numel()} vectors to be "
             f"normalized are {what} or not finite; with eps=1e-5, say, they become 0, as in torch"
         )
 

@@ -78,6 +78,39 @@ def test_what_has_no_size_is_counted():
         T.rms_norm(x)
 
 
+@pytest.mark.parametrize("value", [0.0, math.nan, math.inf, -math.inf, 1e-170, 1e170])
+def test_a_sample_that_cannot_be_scaled_is_refused_wherever_it_stands(value):
+    for row in range(4):
+        x = X.clone()
+        x[row] = value
+        with pytest.raises(ValueError, match="1 of the 4 vectors to be normalized are zero or not"):
+            T.rms_norm(x)
+    assert T.rms_norm(X[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.3])
+def test_rms_norm_has_second_derivatives(eps):
+    """Those of ``x / size`` written out; with ``eps > 0`` at a zero sample too."""
+    x = X.clone()
+    if eps:
+        x[1] = 0.0
+
+    def plain(x):
+        return (x / (x.square().mean(-1, keepdim=True) + eps).sqrt()).pow(3).sum()
+
+    hessian = torch.autograd.functional.hessian(lambda x: T.rms_norm(x, eps=eps).pow(3).sum(), x)
+    torch.testing.assert_close(hessian, torch.autograd.functional.hessian(plain, x))
+
+
+def test_rms_norm_is_batched_and_derived_by_torch_func():
+    x = torch.stack([X, 2 - X])
+    torch.testing.assert_close(
+        torch.vmap(lambda x: T.rms_norm(x, eps=0.3))(x), T.rms_norm(x, eps=0.3)
+    )
+    forward = torch.func.jacfwd(lambda x: T.rms_norm(x, eps=0.3))(X)
+    torch.testing.assert_close(forward, torch.func.jacrev(lambda x: T.rms_norm(x, eps=0.3))(X))
+
+
 @pytest.mark.parametrize("bad", [torch.ones(2, 2, dtype=torch.int64), [[1.0]]])
 def test_modules_take_floating_tensors(bad):
     with pytest.raises(ValueError, match="layer norm as a module takes a floating tensor, got"):
