@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -128,6 +129,7 @@ def sweep(
     >>> bool(swept.slope().high < -0.3)                     # the floor is of order width^(-1/2)
     True
     """
+    _require_maker(make)
     points = np.asarray(as_tensor(at, "at").double().cpu())
     if points.ndim != 1 or len(points) == 0 or len(np.unique(points)) < len(points):
         raise ValueError(f"at must be different numbers, at least one, got {list(at)}")
@@ -146,3 +148,16 @@ def sweep(
             )
         columns.append(measured)
     return Sweep(np.stack(columns, axis=1), points, str(getattr(metric, "__name__", "metric")))
+
+
+def _require_maker(make: object) -> None:
+    """Refuse a function that does not take what `sweep` hands it, before the first network."""
+    try:
+        inspect.signature(make).bind(0, runs=1, seed=0)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(
+            "make must be a function of a value and, by name, of runs and seed, such as "
+            f"make(width, runs, seed) or make(width, **run), got {make!r}: {error}"
+        ) from None
+    except ValueError:  # a function without a signature, as some that are written in C
+        return

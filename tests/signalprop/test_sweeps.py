@@ -73,3 +73,18 @@ def test_bad_requests_are_named():
         sp.sweep(make, [8], sp.rank, runs=0)
     with pytest.raises(ValueError, match=r"for runs = 2 at 8 it gave shape \(2, 3, 3\)"):
         sp.sweep(make, [8], sp.gram, runs=2)
+
+
+@pytest.mark.parametrize(
+    ("unfit", "why"),
+    [
+        (lambda width: None, "unexpected keyword argument 'runs'"),
+        (lambda width, runs: None, "unexpected keyword argument 'seed'"),
+        (lambda runs, seed: None, "multiple values for argument 'runs'"),
+        (lambda width, depth, **run: None, "missing a required argument: 'depth'"),
+        (3, "not a callable object"),
+    ],
+)
+def test_what_make_must_take_is_said_before_it_is_called(unfit, why):
+    with pytest.raises(ValueError, match=rf"make must be .* of runs and seed, such as .*{why}"):
+        sp.sweep(unfit, [8], sp.rank)
