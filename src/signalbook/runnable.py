@@ -18,6 +18,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -34,6 +35,10 @@ WIDTH = 88
 KNOWN = ("signalprop", "signallab")  # packages where named things are looked for
 PREFIXES = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**", "POSITIONAL_ONLY": ""}
 PLAIN = (bool, int, str, type(None))
+
+# Code that is tried may check statements itself, and must not have them written down in turn: where
+# it holds the very check that had it written, that would never end.
+_trying = ContextVar("trying", default=False)
 
 
 class _Unwritable(Exception):
@@ -56,7 +61,10 @@ def at_point(
     >>> print(at_point(math.isqrt, {}, (1, 2), lambda case: case))  # no statement: no case
     <BLANKLINE>
     """
+    if _trying.get():
+        return ""
     writer = _Writer()
+    outside = _trying.set(True)
     try:
         called = writer.call(writer.value(statement), point)
         left = "sum(case.left) / len(case.left)" if runs else "case.left"
@@ -68,6 +76,8 @@ def at_point(
         same = np.allclose(sides(found["case"]), gives, 1e-9, 0, True)
     except Exception:
         return ""  # no code is better than code that fails
+    finally:
+        _trying.reset(outside)
     return text if same else ""
 
 

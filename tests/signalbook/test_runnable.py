@@ -70,3 +70,18 @@ def test_a_check_that_fails_hands_out_its_code():
     assert ran(witness.code) == pytest.approx([witness.left, witness.right])
     check = at_most_one(statement, over=[LINE])
     assert ran(check.witness(check.failing[0]).code)[0] == pytest.approx(witness.left)
+
+
+runs_of_the_maker = []
+
+
+def a_maker_that_settles():
+    """Makes a statement and settles it, as a test or a cell of a chapter does."""
+    runs_of_the_maker.append(1)
+    check = equal(lambda n: Case(n, n + 1.0), over=[{"n": 1}], tolerance=1e-3, because="digits")
+    return check.witness({"n": 1})
+
+
+def test_code_that_is_tried_has_none_written_in_turn():
+    assert a_maker_that_settles().left == 1
+    assert len(runs_of_the_maker) == 2, "once by us, once to try the code"
