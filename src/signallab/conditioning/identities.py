@@ -10,12 +10,18 @@ import sympy
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
+    "best_affine_function",
+    "best_line",
     "coefficient_of_norm_relu",
     "coefficients_of_the_table",
+    "duals_of_the_table",
+    "hermite_derivatives",
     "mirrored",
     "moments_of_hermite_polynomials",
     "moments_of_norm_relu",
     "norm_relu_is_normalized",
+    "norm_transfer",
+    "norms_come_to_one",
     "odd_layer",
     "parabola",
     "two_lines",
@@ -95,6 +101,87 @@ def odd_layer() -> list[Identity]:
         prove_identity((1 - mu) * r + mu * r**3, cubic),
         prove_identity(r * (1 - mu * (1 - r)) - cubic, mu * r**2 * (1 - r)),
         *two_lines(),
+    ]
+
+
+def best_line() -> list[Identity]:
+    """COND Definition 2 and Lemma 19: ``mu = 1 - a_1^2`` is what the best line through 0 leaves.
+
+    ``E (s(X) - b X)^2 = E s^2 - 2 b a_1 + b^2`` with ``E s^2 = 1``. So mu is a mean square, 0 only
+    for a line; and a square is taken off 1.
+
+    >>> len(best_line())
+    1
+    """
+    a_1 = sympy.Symbol("a_1", real=True)
+    return [prove_identity(1 - 2 * b * a_1 + b**2, (1 - a_1**2) + (b - a_1) ** 2)]
+
+
+def best_affine_function() -> list[Identity]:
+    """COND Definition 29 and Lemma 30: the same with an offset, ``E (s(X) - c - b X)^2``.
+
+    >>> len(best_affine_function())
+    1
+    """
+    a_0, a_1 = sympy.symbols("a_0 a_1", real=True)
+    left = 1 - 2 * c * a_0 - 2 * b * a_1 + c**2 + b**2
+    return [prove_identity(left, (1 - a_0**2 - a_1**2) + (c - a_0) ** 2 + (b - a_1) ** 2)]
+
+
+def norm_transfer() -> list[Identity]:
+    """COND Lemma 39: the norm transfer ``E s(sqrt(gamma) z)^2`` rises and is concave.
+
+    Its derivatives are means of those of ``s(w)^2`` with ``w = sqrt(gamma) z``, the displays of the
+    proof. The first is ``s(w) s'(w) w / gamma``, with ``s(w) w >= 0``. In the second one term has
+    ``s s'' <= 0``; the others make ``w s'(w) (w s'(w) - s(w))`` over ``2 gamma^2``. A concave
+    function that is 0 at 0 has ``w s'(w) <= s(w)`` for w > 0; for w < 0 all signs turn twice. So
+    ``s(w)^2`` is concave in gamma for each z, hence its mean is, also where s has a kink at 0.
+
+    >>> len(norm_transfer())
+    3
+    """
+    z, value, slope, bend = sympy.symbols("z s s_1 s_2", real=True)  # s and its derivatives at w
+    w = sympy.sqrt(gamma) * z
+
+    def by_gamma(f: sympy.Expr) -> sympy.Expr:
+        chain = slope * f.diff(value) + bend * f.diff(slope)
+        return f.diff(gamma) + chain * w.diff(gamma)
+
+    first = value * slope * z / sympy.sqrt(gamma)
+    fractions = [
+        slope**2 * z**2 / (2 * gamma),
+        value * bend * z**2 / (2 * gamma),
+        -value * slope * z / (2 * gamma * sympy.sqrt(gamma)),
+    ]
+    signed = w * slope * (w * slope - value) / (2 * gamma**2)
+    return [
+        prove_identity(by_gamma(value**2), first),
+        prove_identity(by_gamma(first), sum(fractions)),
+        prove_identity(fractions[0] + fractions[2], signed),
+    ]
+
+
+def norms_come_to_one() -> list[Identity]:
+    """COND Theorem 37 without its squares, and Remark 38, from any squared norm q on.
+
+    By :func:`norm_transfer` the transfer T is concave and rises, from ``T(0) = 0`` to ``T(1) = 1``
+    and beyond. *On [q, 1]* it lies above its chord, and ``1 - chord = (1 - alpha)(1 - gamma)`` with
+    ``alpha = 1 - (1 - T(q))/(1 - q)``, which is ``2 T(1/2) - 1`` for ``q = 1/2``. *Above 1* it lies
+    below its tangent at 1, whose slope is at most that of the chord. Norms stay on their side of 1,
+    so that a layer more brings a factor more. T is at least the diagonal on [0, 1] and at most 1,
+    so that alpha lies in [0, 1].
+
+    >>> len(norms_come_to_one())
+    6
+    """
+    q, there, alpha = sympy.symbols("q T alpha", positive=True)
+    chord = ((1 - gamma) * there + (gamma - q)) / (1 - q)
+    rate = 1 - (1 - there) / (1 - q)
+    return [
+        *norm_transfer(),
+        prove_identity(1 - chord, (1 - rate) * (1 - gamma)),
+        prove_identity(rate.subs(q, sympy.Rational(1, 2)), 2 * there - 1),
+        prove_identity((1 - alpha) * (1 - alpha) ** k, (1 - alpha) ** (k + 1)),
     ]
 
 
@@ -181,6 +268,69 @@ def coefficients_of_the_table() -> list[Identity]:
     return [
         prove_identity(1 - first**2 / (square - mean**2), printed)
         for (first, mean, square), printed in rows
+    ]
+
+
+def duals_of_the_table() -> list[Identity]:
+    """COND, table of Appendix C.4: duals, mended where they are wrong, from Hermite coefficients.
+
+    With ``w_i = he_i(0)^2`` integrals by parts give ``a_k^2 = w_(k - 1) / (2 pi k)`` for the step
+    and ``w_(k - 2) / (2 pi k (k - 1))`` for ReLU, from k = 1 and 2 on. By Mehler ``sum_i w_i r^i``
+    is ``1/sqrt(1 - r^2)``: it has the recursion of ``w_i``, ``(i + 2) w_(i + 2) = (i + 1) w_i``, as
+    it solves ``(1 - r^2) f' = r f``. So one and two derivatives of the closed forms are ``f / (2
+    pi)``; and their values, and the slope, at 0 are those of orders 0 and 1. The printed
+    coefficients follow from ``w_0, w_2, w_4 = 1, 1/2, 3/8``. And ``E e^X e^Y``, with ``X + Y`` of
+    variance ``2 + 2 r``, is ``e e^r``.
+
+    >>> len(duals_of_the_table())
+    14
+    """
+    pi, at = sympy.pi, sympy.Symbol("rho", real=True)
+    density = 1 / sympy.sqrt(1 - at**2)
+    step = (pi - sympy.acos(at)) / (2 * pi)
+    relu = (sympy.sqrt(1 - at**2) + (pi - sympy.acos(at)) * at) / (2 * pi)
+    w = [sympy.Integer(1), sympy.Rational(1, 2), sympy.Rational(3, 8)]
+    of_step = [1 / (2 * pi), 1 / (12 * pi), 3 / (80 * pi)]
+    of_relu = [1 / (4 * pi), 1 / (48 * pi)]
+    return [
+        prove_identity((1 - at**2) * density.diff(at), at * density),
+        *[prove_identity((2 * i + 2) * w[i + 1], (2 * i + 1) * w[i]) for i in range(2)],
+        prove_identity(step.diff(at), density / (2 * pi)),
+        prove_identity(relu.diff(at, 2), density / (2 * pi)),
+        prove_identity(step.subs(at, 0), _mean(sympy.S.One, at, half=True) ** 2),
+        prove_identity(relu.subs(at, 0), _mean(at, at, half=True) ** 2),
+        prove_identity(relu.diff(at).subs(at, 0), _mean(at**2, at, half=True) ** 2),
+        *[
+            prove_identity(printed, w[i] / (2 * pi * (2 * i + 1)))
+            for i, printed in enumerate(of_step)
+        ],
+        *[
+            prove_identity(printed, w[i] / (2 * pi * (2 * i + 2) * (2 * i + 1)))
+            for i, printed in enumerate(of_relu)
+        ],
+        prove_identity(sympy.exp((2 + 2 * at) / 2), sympy.E * sympy.exp(at)),
+    ]
+
+
+def hermite_derivatives() -> list[Identity]:
+    """COND, fact 5: the dual of a derivative is the derivative of the dual, order by order.
+
+    ``G = exp(t z - t^2/2)`` generates ``He_k(z) t^k / k!``. So ``dG/dz = t G`` and ``(z - d/dz) G =
+    dG/dt`` say ``He_k' = k He_(k - 1)`` and ``z He_k - He_k' = He_(k + 1)``. If s is the integral
+    of its derivative, by parts ``E s'(X) he_k(X) = E s(X) He_(k + 1)(X) / sqrt(k!)``, which is
+    ``sqrt(k + 1) a_(k + 1)``. Its square goes with ``r^k``.
+
+    >>> len(hermite_derivatives())
+    4
+    """
+    t, z, a, f = sympy.symbols("t z a f", positive=True)
+    generating = sympy.exp(t * z - t**2 / 2)
+    norm = sympy.sqrt((k + 1) * f) / sympy.sqrt(f)  # f = k!
+    return [
+        prove_identity(generating.diff(z), t * generating),
+        prove_identity(z * generating - generating.diff(z), generating.diff(t)),
+        prove_identity(norm**2, k + 1),
+        prove_identity((a**2 * r ** (k + 1)).diff(r), (k + 1) * a**2 * r**k),
     ]
 
 

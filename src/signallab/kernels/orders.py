@@ -18,11 +18,13 @@ __all__ = [
     "below_zero",
     "between_zero_and_the_fixed_point",
     "first_hermite_polynomials",
+    "fixed_by_depth",
     "geometric_fall",
     "growth_of_the_inverse_distance",
     "larger_growth",
     "odds_shrink",
     "one_attractor",
+    "recurrence_of_hermite",
 ]
 
 j, k = sympy.symbols("j k", integer=True, positive=True)
@@ -157,6 +159,50 @@ def first_hermite_polynomials() -> list[Identity]:
         normalized = derived / sympy.sqrt(sympy.factorial(order))
         found.append(prove_identity(normalized, factor * he))
     return found
+
+
+def recurrence_of_hermite() -> list[Identity]:
+    """KER Definition 5.4: ``he_(k + 1) = (y he_k - sqrt(k) he_(k - 1)) / sqrt(k + 1)``, for all k.
+
+    By Taylor's series the definition has the generating function ``exp(y^2/2 - (y - t)^2/2) =
+    exp(y t - t^2/2) = G``, with ``He_k t^k / k!``. ``dG/dt = (y - t) G`` says ``He_(k + 1) = y He_k
+    - k He_(k - 1)``; divide by ``sqrt((k + 1)!)``. It begins with ``He_0 = 1``, the value of G at
+    0, and ``He_1 = y``, its slope.
+
+    >>> len(recurrence_of_hermite())
+    5
+    """
+    y, t, now, before, f = sympy.symbols("y t a b f", positive=True)  # f = (k - 1)!
+    generating = sympy.exp(y * t - t**2 / 2)
+    integers = y * sympy.sqrt(k * f) * now - k * sympy.sqrt(f) * before
+    normalized = (y * now - sympy.sqrt(k) * before) / sympy.sqrt(k + 1)
+    return [
+        prove_identity(y**2 / 2 - (y - t) ** 2 / 2, y * t - t**2 / 2),
+        prove_identity(generating.diff(t), (y - t) * generating),
+        prove_identity(integers / sympy.sqrt((k + 1) * k * f), normalized),
+        prove_identity(generating.subs(t, 0), sympy.S.One),
+        prove_identity(generating.diff(t).subs(t, 0), y),
+    ]
+
+
+def fixed_by_depth() -> list[Identity]:
+    """KER Remark 5.13: the identity fixes all cosines, the cube and any odd activation -1 and 1.
+
+    ``x^3 = He_3 + 3 He_1`` has the squares 6 and 9, so that ``15 kappa = 9 rho + 6 rho^3``, and
+    ``kappa(rho) - rho`` has the factors ``rho - 1`` and ``rho + 1``. The map of an odd activation
+    has odd orders only, with ``(-rho)^(2 j + 1) = -rho^(2 j + 1)``; so ``kappa(-1) = -kappa(1)``.
+    The identity is ``He_1``, with ``kappa = rho``.
+
+    >>> len(fixed_by_depth())
+    3
+    """
+    y = sympy.Symbol("y", real=True)
+    kappa = (9 * rho + 6 * rho**3) / 15
+    return [
+        prove_identity(y**3, (y**3 - 3 * y) + 3 * y),
+        prove_identity(kappa - rho, sympy.Rational(2, 5) * rho * (rho - 1) * (rho + 1)),
+        prove_identity((-rho) ** (2 * j + 1), -(rho ** (2 * j + 1))),
+    ]
 
 
 def _sum(order: sympy.Expr) -> sympy.Expr:

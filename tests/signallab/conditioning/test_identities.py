@@ -77,3 +77,40 @@ def test_a_layer_of_an_odd_activation_is_below_the_cubic_and_that_below_the_para
     cubic = rho * (1 - mu * (1 - rho**2))
     assert (k(rho) <= cubic + 1e-12).all()
     assert (cubic <= rho * (1 - mu * (1 - rho)) + 1e-12).all()
+
+
+def test_duals_of_the_step_and_of_relu_from_polynomials_at_zero():
+    orders = np.arange(12)
+    at_zero = np.array([0.0 if k % 2 else stats.binom.pmf(k // 2, k, 0.5) for k in orders])
+    a = np.asarray(sp.limits.hermite_coefficients(sp.activations.step, 12)) ** 2
+    b = np.asarray(sp.limits.hermite_coefficients(sp.activations.relu, 13)) ** 2
+    k = orders + 1
+    assert a[1:] == pytest.approx(at_zero / (2 * np.pi * k), abs=1e-12)
+    assert b[2:] == pytest.approx(at_zero / (2 * np.pi * k * (k + 1)), abs=1e-12)
+
+
+def test_what_lines_leave():
+    phi = sp.activations.gelu.normalized()
+    a = np.asarray(sp.limits.hermite_coefficients(phi, 1))
+    x, w = np.polynomial.hermite_e.hermegauss(120)
+    w, values = w / w.sum(), np.asarray(phi(x))
+    for slope, offset in [(0.3, 0.0), (-1.0, 0.4)]:
+        line = 1 - a[1] ** 2 + (slope - a[1]) ** 2
+        affine = 1 - (a**2).sum() + (slope - a[1]) ** 2 + (offset - a[0]) ** 2
+        assert w @ (values - slope * x) ** 2 == pytest.approx(line)
+        assert w @ (values - offset - slope * x) ** 2 == pytest.approx(affine)
+
+
+def test_norms_of_a_concave_activation():
+    phi = sp.activations.tanh.normalized()
+    z, gamma = np.linspace(-4, 4, 81)[:, None], np.linspace(0.1, 5, 200)
+    values = np.asarray(phi(np.sqrt(gamma) * z)) ** 2
+    assert (np.diff(values, axis=1) >= -1e-12).all()
+    assert (np.diff(values, n=2, axis=1) <= 1e-12).all()
+    transfer = sp.LengthMap(phi)
+    for q in (0.5, 0.2):
+        alpha = 1 - (1 - float(transfer(q))) / (1 - q)
+        below = np.linspace(q, 1, 41)
+        assert (1 - np.asarray(transfer(below)) <= (1 - alpha) * (1 - below) + 1e-12).all()
+        above = np.linspace(1, 9, 41)
+        assert (np.asarray(transfer(above)) - 1 <= (1 - alpha) * (above - 1) + 1e-12).all()

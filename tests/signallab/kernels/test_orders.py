@@ -1,8 +1,11 @@
 """The steps of proofs order by order, beside numbers for many orders and random weights."""
 
+from math import factorial
+
 import numpy as np
 import pytest
 
+import signalprop as sp
 from signallab.kernels import orders
 
 ORDERS = np.arange(0, 31)
@@ -56,3 +59,16 @@ def test_ends_of_a_layer_below_zero():
         m = a[0]
         assert (value >= m - (1 - m) * r - 1e-12).all()
         assert (value <= m + (1 - m) * r + 1e-12).all()
+
+
+def test_the_recurrence_of_normalized_polynomials():
+    x, basis = np.linspace(-3, 3, 13), np.polynomial.hermite_e.HermiteE.basis
+    he = [basis(k)(x) / np.sqrt(factorial(k)) for k in range(14)]
+    for k in range(1, 13):
+        assert he[k + 1] == pytest.approx((x * he[k] - np.sqrt(k) * he[k - 1]) / np.sqrt(k + 1))
+
+
+def test_the_map_of_the_cube():
+    kappa = sp.KernelMap(sp.activations.cube.normalized())
+    rho = np.linspace(-1, 1, 21)
+    assert np.asarray(kappa(rho)) == pytest.approx((9 * rho + 6 * rho**3) / 15)

@@ -1,0 +1,250 @@
+"""Statements of COND about every number of layers: one layer by algebra, and induction.
+
+Each function returns the identities of one statement; its docstring says how the statement follows.
+Throughout s is the dual of a normalized activation, ``q(r) = (1 - mu) r + mu r^2`` the parabola
+above it, and ``L_0`` the least number with ``delta (1 + mu/2)^L_0 >= 1/2``. What holds for all
+matrices rests besides on Gershgorin's discs, or on Schur's theorem on entrywise products.
+"""
+
+from __future__ import annotations
+
+import sympy
+
+from signallab.conditioning import identities
+from signalprop.certify import Identity, prove_identity
+
+__all__ = [
+    "bound_falls",
+    "chain_of_the_tangent_kernel",
+    "chains_of_the_floor",
+    "decay",
+    "diagonal_of_the_tangent_kernel",
+    "discs",
+    "discs_of_the_tangent_kernel",
+    "floor",
+    "loss_of_the_index",
+    "potentials",
+    "slopes",
+    "tangent_kernel",
+]
+
+k, n = sympy.symbols("k n", integer=True, positive=True)
+r, mu, delta, d, b, p = sympy.symbols("r mu delta d b p", positive=True)
+logarithm, half_depth, wait = sympy.symbols("l h w", positive=True)  # l = -log(1 - mu/2)
+up, down = 1 + mu / 2, 1 - mu / 2
+
+
+def decay() -> list[Identity]:
+    """COND Lemma 22 and Theorem 3: ``|s^(L)(rho)| <= q^(L)(1 - delta) <= B(L, delta)`` for all L.
+
+    A layer takes a correlation of size r to one of size ``q(r)`` at most, by Lemma 21, and q rises;
+    so sizes stay below the iterates of q. These stay below B: as long as ``d = delta up^k`` is at
+    most 1/2, the first line takes ``1 - d`` to ``1 - delta up^(k + 1)``. After L_0 layers d is 1/2
+    or more, and from there on the second line takes ``down^k / 2`` to ``down^(k + 1) / 2``.
+
+    >>> len(decay())
+    11
+    """
+    parabola = (1 - mu) * r + mu * r**2
+    return [
+        *identities.mirrored(),
+        *identities.two_lines(),
+        prove_identity(parabola.diff(r), (1 - mu) + 2 * mu * r),
+        prove_identity(1 - up * (delta * up**k), 1 - delta * up ** (k + 1)),
+        prove_identity(down * (down**k / 2), down ** (k + 1) / 2),
+    ]
+
+
+def bound_falls() -> list[Identity]:
+    """COND, definition of B: it does not rise with the depth, from the first layer on.
+
+    Within a branch ``delta up^k`` grows and ``down^k`` falls. Between them: if ``L_0 >= 1``, then
+    ``delta up^L_0 < up/2``, so that the first branch ends above ``1 - up/2``, and that is
+    ``down/2``, with which the second begins.
+
+    >>> len(bound_falls())
+    3
+    """
+    return [
+        prove_identity(up ** (k + 1) - up**k, mu / 2 * up**k),
+        prove_identity(down**k - down ** (k + 1), mu / 2 * down**k),
+        prove_identity(1 - up / 2, down / 2),
+    ]
+
+
+def floor() -> list[Identity]:
+    """COND Lemma 23 and Theorem 7: ``K^(.k) = (K - delta)^(.k) + (1 - (1 - delta)^k)``.
+
+    Off the diagonal both sides are the k-th powers of the entries of K, on it they are 1. By
+    Schur the first matrix on the right is positive semi-definite. Summed over the orders the second
+    is ``f(1) - f(1 - delta)``; with :func:`decay` it is ``1 - B`` at least.
+
+    >>> len(floor())
+    12
+    """
+    return [prove_identity((1 - delta) ** k + (1 - (1 - delta) ** k), sympy.S.One), *decay()]
+
+
+def discs() -> list[Identity]:
+    """COND Corollary 4 and its proof: ``(n - 1) B <= 1/2``, and ``kappa <= 1 + 4 (n - 1) B``.
+
+    With ``l = -log(1 - mu/2)`` and ``L - L_0 >= log(n)/l`` the power ``exp(-l (L - L_0))`` in B is
+    at most 1/n; for n = 1 there are no discs. ``(1 + x)/(1 - x) <= 1 + 4x`` for x in [0, 1/2]. The
+    print has ``L_1`` for ``L_0`` in the exponent and n for ``n - 1``, which only raises the bound.
+
+    >>> len(discs())
+    14
+    """
+    return [
+        prove_identity(-logarithm * (sympy.log(n) / logarithm), -sympy.log(n)),
+        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
+        prove_identity(1 + 4 * p - (1 + p) / (1 - p), 2 * p * (1 - 2 * p) / (1 - p)),
+        *decay(),
+    ]
+
+
+def loss_of_the_index() -> list[Identity]:
+    """COND Corollary 4 as printed, less 1, is more than n times what its proof gives.
+
+    With ``p = 1 - mu/2`` their quotient is ``n/(n - 1)`` times ``p^-(L_1 - L_0)``, which is at
+    least n, as ``L_1 - L_0 >= log(n)/l``.
+
+    >>> len(loss_of_the_index())
+    2
+    """
+    depth = sympy.Symbol("L", positive=True)
+    printed, proved = 2 * n * p ** (depth - wait), 2 * (n - 1) * p**depth
+    return [
+        prove_identity(printed / proved, n / (n - 1) * p**-wait),
+        prove_identity(logarithm * (sympy.log(n) / logarithm), sympy.log(n)),
+    ]
+
+
+def chains_of_the_floor() -> list[Identity]:
+    """COND Corollary 8 and both chains of its proof, for every L.
+
+    Discs and floor give ``kappa - 1 <= n b/(1 - b)`` with ``b = B``. *Up to L_0:* ``b = 1 - d``
+    with ``d = delta up^L``, and ``n (1 - d)/d`` is less than ``n/d`` by n. *Beyond:* ``b = p/2``
+    with the power ``p <= 1`` of ``1 - mu/2``. The second link leaves ``n p (1 - p)/(2 - p)``, the
+    third rests on ``up down <= 1``, and the last on ``delta up^L_0 <= 1``: if ``L_0 >= 1`` it is
+    less than ``up/2``, which is below 1 by ``(2 - mu)/4``.
+
+    >>> len(chains_of_the_floor())
+    17
+    """
+    return [
+        prove_identity((1 + (n - 1) * b) / (1 - b) - 1, n * b / (1 - b)),
+        prove_identity(n / d - n * (1 - d) / (1 - (1 - d)), n),
+        prove_identity(n * p - (n / 2) * p / (1 - p / 2), n * p * (1 - p) / (2 - p)),
+        prove_identity(1 - up * down, mu**2 / 4),
+        prove_identity(1 - up / 2, (2 - mu) / 4),
+        *floor(),
+    ]
+
+
+def potentials() -> list[Identity]:
+    """COND Corollary 8, sharper: ``b/(1 - b)`` falls by ``1/(1 + mu)`` a layer, at least.
+
+    The parabola takes b to ``q = b (1 - mu (1 - b))``, whose potential is less than that by ``mu^2
+    b`` over positive numbers; and ``x/(1 - x)`` rises with x. It begins at ``(1 - delta)/delta``.
+
+    >>> len(potentials())
+    2
+    """
+    q = b * (1 - mu * (1 - b))
+    left = b / (1 - b) / (1 + mu) - q / (1 - q)
+    return [
+        prove_identity(left, mu**2 * b / ((1 + mu) * (1 + mu * b))),
+        prove_identity((1 - delta) / (1 - (1 - delta)), 1 / delta - 1),
+    ]
+
+
+def slopes() -> list[Identity]:
+    """COND Lemma 26, and with ``2 mu / (1 + mu)`` for mu: slopes of the dual.
+
+    With ``S = sum_(i >= 2) i a_i^2``, at least ``2 mu``, the slope at 1 is ``1 - mu + S``. As
+    ``r - r^(i - 1)`` is not negative for ``i >= 2``, the ratio of slopes is at most ``1 - S/(1 - mu
+    + S) (1 - r)``. A negative correlation has no larger slope than its mirror image.
+
+    >>> len(slopes())
+    4
+    """
+    total = sympy.Symbol("S", positive=True)
+    share, sharper = total / (1 - mu + total), 2 * mu / (1 + mu)
+    over = (1 - mu) * (total - 2 * mu) / ((1 + mu) * (1 - mu + total))
+    return [
+        prove_identity(r - r ** (k + 1), r * (1 - r**k)),
+        prove_identity((1 - mu + total * r) / (1 - mu + total), 1 - share * (1 - r)),
+        prove_identity(share - sharper, over),
+        prove_identity(sharper - mu, mu * (1 - mu) / (1 + mu)),
+    ]
+
+
+def diagonal_of_the_tangent_kernel() -> list[Identity]:
+    """COND, proof of Theorem 27: ``sum_(h = 1)^(L + 1) x^(L + 1 - h) = (x^(L + 1) - 1)/(x - 1)``.
+
+    For L = 0 it is 1; a layer more multiplies the sum by the slope x at 1 and adds 1.
+
+    >>> len(diagonal_of_the_tangent_kernel())
+    2
+    """
+
+    def total(layers: sympy.Expr) -> sympy.Expr:
+        return (p ** (layers + 1) - 1) / (p - 1)
+
+    first = prove_identity(total(sympy.S.Zero), sympy.S.One)
+    return [first, prove_identity(total(k + 1), 1 + p * total(k))]
+
+
+def tangent_kernel() -> list[Identity]:
+    """COND Theorem 5: entries over the diagonal are at most ``B(L)``, and so ``2 B(L/2)``.
+
+    The ratio is an average over h of ``s^(h - 1)(rho)`` times ratios of slopes (Eq. 7, mended). By
+    Lemma 26 the size b after a layer brings the factor ``1 - mu (1 - b)``; and ``b (1 - mu (1 -
+    b)) = q(b)``. As both factors rise with b, each product is at most the L-th iterate of q, which
+    is at most B(L). With ``p = 1 - mu/2``, beyond ``2 L_0`` B(L) is ``p^(L - L_0)/2``, that is
+    ``2 B(L/2)`` times ``p^(L/2)/2``. At ``L = 2 L_0 >= 2`` one has ``2 B(L_0) > p >= B(L)``.
+
+    >>> len(tangent_kernel())
+    18
+    """
+    return [
+        prove_identity(b * (1 - mu * (1 - b)), (1 - mu) * b + mu * b**2),
+        prove_identity(p ** (2 * half_depth - wait), p ** (half_depth - wait) * p**half_depth),
+        prove_identity(2 * (1 - up / 2), down),
+        *slopes(),
+        *decay(),
+    ]
+
+
+def discs_of_the_tangent_kernel() -> list[Identity]:
+    """COND, proof of Corollary 28: ``2 (n - 1) B(L/2) <= 1/2`` for ``L >= L_2``.
+
+    ``L/2 - L_0 >= log(2n)/l``, so that ``2 B(L/2)`` is at most ``1/(2n)``.
+
+    >>> len(discs_of_the_tangent_kernel())
+    2
+    """
+    return [
+        prove_identity(-logarithm * (sympy.log(2 * n) / logarithm), -sympy.log(2 * n)),
+        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
+    ]
+
+
+def chain_of_the_tangent_kernel() -> list[Identity]:
+    """COND, proof of Corollary 28, part 2, for ``delta <= 1/4``: its four links.
+
+    ``p = down^(L/2 - L_0)``, with ``2 B(L/2) = p``. The first link is that of the discs, ``2 n p``
+    exceeds the second term by ``n p (1 - 2p)/(1 - p)``, and ``p <= 1/2`` as the half of the proof,
+    which holds for these delta: ``down^L_0 <= up^-L_0 <= 2 delta``. The others are those of
+    :func:`chains_of_the_floor`.
+
+    >>> len(chain_of_the_tangent_kernel())
+    4
+    """
+    return [
+        prove_identity((1 + (n - 1) * p) / (1 - p) - 1, n * p / (1 - p)),
+        prove_identity(2 * n * p - n * p / (1 - p), n * p * (1 - 2 * p) / (1 - p)),
+        prove_identity(1 - up * down, mu**2 / 4),
+        prove_identity(1 - up / 2, (2 - mu) / 4),
+    ]
