@@ -25,6 +25,7 @@ __all__ = [
     "loss_of_the_index",
     "potentials",
     "slopes",
+    "tangent_floor",
     "tangent_kernel",
 ]
 
@@ -203,7 +204,8 @@ def tangent_kernel() -> list[Identity]:
     Lemma 26 the size b after a layer brings the factor ``1 - mu (1 - b)``; and ``b (1 - mu (1 -
     b)) = q(b)``. As both factors rise with b, each product is at most the L-th iterate of q, which
     is at most B(L). With ``p = 1 - mu/2``, beyond ``2 L_0`` B(L) is ``p^(L - L_0)/2``, that is
-    ``2 B(L/2)`` times ``p^(L/2)/2``. At ``L = 2 L_0 >= 2`` one has ``2 B(L_0) > p >= B(L)``.
+    ``2 B(L/2)`` times ``p^(L/2)/2``. At ``L = 2 L_0 >= 2`` one has ``2 B(L_0) > p >= B(L)``. With
+    B in the place of the iterates each product is at most B(L) too, as q takes B to the next.
 
     >>> len(tangent_kernel())
     18
@@ -214,6 +216,29 @@ def tangent_kernel() -> list[Identity]:
         prove_identity(2 * (1 - up / 2), down),
         *slopes(),
         *decay(),
+    ]
+
+
+def tangent_floor() -> list[Identity]:
+    """COND Theorem 9: ``lambda_min >= (1 - 2 B(L/2))`` times the diagonal, at every depth.
+
+    By Lemma 23, order by order as in :func:`floor`, it is at least 1 less the largest relative
+    entry, and so less ``B(L)``. From ``2 L_0`` on that is :func:`tangent_kernel`. Before, ``2
+    B(L/2) = 2 - 2 delta up^(L/2)`` is at least 1 up to ``L = 2 L_0 - 2``. At ``2 L_0 - 1`` it
+    exceeds ``2 - sqrt(up)``, and so 1/2, as up is at most 3/2; B is no more if ``L_0 > 1``. If
+    ``L_0 = 1``, then with ``x^2 = up`` and ``delta < 1/2`` it exceeds ``B(1) = 1 - delta x^2``, as
+    ``x (2 - x) <= 1``.
+
+    >>> len(tangent_floor())
+    21
+    """
+    x = sympy.Symbol("x", positive=True)
+    room = 2 - 2 * delta * x - (1 - delta * x**2)
+    return [
+        *floor()[:1],
+        *tangent_kernel(),
+        prove_identity(room, 1 - delta * x * (2 - x)),
+        prove_identity(1 - x * (2 - x), (1 - x) ** 2),
     ]
 
 

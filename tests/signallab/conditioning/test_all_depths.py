@@ -110,3 +110,11 @@ def test_potentials_fall_and_the_chain_ends_above(delta):
             sharper = n * (1 / delta - 1) * (1 + mu) ** -layer
             assert excess <= sharper * (1 + 1e-9)
             assert sharper <= n / delta * (1 + mu / 2) ** -layer
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.4, 1.0])
+def test_b_is_below_twice_its_value_at_half_the_depth_at_all_depths(mu):
+    for delta in np.linspace(0.001, 0.999, 60):
+        layers = np.arange(1.0, 2 * float(theory.cond_l_0(delta, mu)) + 9)
+        whole = np.asarray(theory.cond_b(layers, delta, mu))
+        assert (whole <= 2 * np.asarray(theory.cond_b(layers / 2, delta, mu)) + 1e-12).all()
