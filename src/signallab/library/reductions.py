@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from signalbook.words import show
+from signallab.conditioning import all_depths, identities, towards_the_fixed_point
 from signallab.decomposed import certificates as decomposed
 from signallab.gradients import certificates as gradients
+from signallab.kernels import orders
 from signallab.orthogonality import exact_layer
 from signallab.rank import certificates as rank
 from signalprop.certify import Identity, Proof
 
-__all__ = ["OF_ORTHOGONALITY", "OTHERS", "Reduction", "decided"]
+__all__ = ["OF_CORRELATIONS", "OF_ORTHOGONALITY", "OTHERS", "Reduction", "decided"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,59 @@ OF_ORTHOGONALITY = (
         "ORTH-L10",
         "the logarithm of the integrand; for all n, θ and δ",
         exact_layer.convexity,
+    ),
+)
+
+#: What COND and KER say of correlations and norms, layer by layer.
+OF_CORRELATIONS = (
+    Reduction(
+        "COND-L22",
+        "a layer is below a parabola that rises; induction, for all activations and depths",
+        all_depths.decay,
+    ),
+    Reduction(
+        "COND-T5",
+        "an average of terms, each of which is an iterate of that parabola at most",
+        all_depths.tangent_kernel,
+    ),
+    Reduction(
+        "COND-T11",
+        "the rate: three ranges of correlations, order by order, and induction",
+        towards_the_fixed_point.geometric_rate,
+    ),
+    Reduction(
+        "COND-T11",
+        "the rate in the end, and the power of the depth: limits, which no layer reaches",
+    ),
+    Reduction(
+        "COND-L36",
+        "the inverse of the distance grows in each layer, order by order",
+        towards_the_fixed_point.critical_depth,
+    ),
+    Reduction(
+        "COND-T37",
+        "a mean of functions of the squared norm, each of which rises and is concave",
+        identities.norms_come_to_one,
+    ),
+    Reduction(
+        "COND-T42",
+        "its coefficient at norms near 1 rests on the whole activation, which no finite number of "
+        "parameters describes",
+    ),
+    Reduction(
+        "COND-Tab-mu",
+        "closed forms of duals: their derivatives, for all correlations",
+        identities.duals_of_the_table,
+    ),
+    Reduction(
+        "KER-D5.4",
+        "the generating function, for all orders",
+        orders.recurrence_of_hermite,
+    ),
+    Reduction(
+        "KER-R5.13",
+        "the map of the cube in closed form, and odd orders at −1",
+        orders.fixed_by_depth,
     ),
 )
 
