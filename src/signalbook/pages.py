@@ -12,18 +12,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx.highlighting import PygmentsBridge
+
 from signalbook import cards, gallery, promises
 from signalbook.atlas import atlas, plain
 from signalbook.cost_page import cost_page
 from signalbook.downloads import as_bibtex, as_csv, as_json, bibtex
 from signalbook.errors import BookError
+from signalbook.excerpt import leading_to
 from signalbook.inventory import DOCUMENTS, KINDS, PARTS, resting_on, rows
-from signalbook.launch import binder
+from signalbook.launch import binder, colab
 from signalbook.ledger import Ledger
 from signalbook.parameters import Change, read_profile
 from signalbook.pictures import Album
 from signalbook.project import Project
-from signalbook.records import Record
+from signalbook.records import Record, read_record
 from signalbook.scale import OURS
 from signalbook.seeds import seeds_page
 from signalbook.source import Source
@@ -45,6 +48,9 @@ __all__ = [
     "run_it_yourself",
     "symbols",
 ]
+
+#: What is wrong in the print, by ID: claims, each with code that shows it, where there is some.
+Errors = Mapping[str, Sequence[Mapping[str, Any]]]
 
 TO_COME = "still to come"
 SLIP = "slip"  # in the place of a severity, where the statement stays as it is
@@ -88,12 +94,13 @@ def generated(
     """
     titles = {c: Source(project.source(c)).title for c in project.chapters}
     albums = albums or {}
+    errors = _with_code(project, ledger)
     return {
         "pages/map.md": _map(ledger),
         **_downloads(ledger),
         "pages/ledger.md": _ledger(ledger, titles),
-        "pages/errata.md": _errata(ledger),
-        **{f"pages/errata/{part}.md": _errata_of(part, ledger, titles) for part in PARTS},
+        "pages/errata.md": _errata(ledger, errors),
+        **{f"pages/errata/{part}.md": _errata_of(part, ledger, titles, errors) for part in PARTS},
         "generated/summary.md": _summary(ledger),
         "generated/findings.md": _findings(ledger, albums),
         **_of_parts(project, ledger, titles, albums),
@@ -199,7 +206,7 @@ def run_it_yourself(
 ) -> str:
     """The foot of a chapter: notebook, functions that it calls, record, commands, how to cite it.
 
-    ``repository`` is the address of the project: with it there is a link that opens the chapter.
+    ``repository`` is the address of the project: with it there are links that open the chapter.
     """
     slug = Path(chapter).name
     functions = "".join(
@@ -207,6 +214,8 @@ def run_it_yourself(
     )
     record = f" · {{download}}`the record <{slug}.files/{slug}-record.json>`" if recorded else ""
     launch = f" · [open in Binder]({binder(repository, chapter)})" if repository else ""
+    if address := colab(repository, chapter):
+        launch += f" · [open in Colab]({address})"
     first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
     example = f' P="{first.name}={first.default}"' if first else ""
     return (
@@ -276,18 +285,54 @@ def _ledger(ledger: Ledger, titles: Mapping[str, str]) -> str:
     )
 
 
-def _errata(ledger: Ledger) -> str:
+def _errata(ledger: Ledger, errors: Errors) -> str:
     """All that fails in a line each, the gravest first; every part has a page with the whole."""
-    found = [entry for entry in ledger.entries if _errors(entry)]
+    found = [entry for entry in ledger.entries if errors[entry["id"]]]
     return (
         "# Errata\n\nStatements that fail as printed, the gravest first, then slips of proofs "
         "and of print, which leave a statement as it is. Each leads to its erratum: what is "
-        "printed, a counterexample, mostly with code that evaluates both sides there, the sizes at "
-        "which it can be seen, and a repair that passes the same test. Each is computed anew with "
-        "every build. Where it says *certified*, no rounding can explain the counterexample. "
-        "[](reading.md) says how severities are told apart.\n\n"
-        + (_list_of_errata(found) if found else "None so far.")
+        "printed, a counterexample with code, the sizes at which it can be seen, and a repair that "
+        "passes the same test. Each is computed anew with every build. Where it says *certified*, "
+        "no rounding can explain the counterexample. [](reading.md) says how severities are told "
+        "apart.\n\n"
+        + (f"{_counted(errors)}\n\n{_list_of_errata(found)}" if found else "None so far.")
     )
+
+
+def _counted(errors: Errors) -> str:
+    """How many counterexamples come with code, and of which kind."""
+    computed = [e for found in errors.values() for e in found if e["verdict"] != "misprint"]
+    at_points = sum(bool(_at_point(error)) for error in computed)
+    by_chapters = sum(bool(error.get("lines")) for error in computed)
+    return (
+        f"Of {len(computed)} counterexamples, {at_points} come with a few lines that evaluate both "
+        f"sides at their point, and {by_chapters} with the lines of their chapter that lead to "
+        "them. Both run as they stand in the project's environment, in its folder: paste them into "
+        "`.venv/bin/python`."
+    )
+
+
+def _with_code(project: Project, ledger: Ledger) -> Errors:
+    """The errors of each entry; those without code at their point with their chapter's lines."""
+    return {
+        entry["id"]: [{**error, **_lines(project, entry, error)} for error in _errors(entry)]
+        for entry in ledger.entries
+    }
+
+
+def _lines(project: Project, entry: Mapping[str, Any], error: Mapping[str, Any]) -> dict[str, Any]:
+    """The lines of the chapter that lead to an error, and what they took, if it was recorded."""
+    if error["verdict"] == "misprint" or _at_point(error):
+        return {}
+    source = Source(project.source(entry["chapter"]))
+    record = read_record(project, entry["chapter"]) if error.get("recorded") else None
+    values = record["parameters"] if record else entry["parameters"]
+    return {"lines": leading_to(source, error, values), "took": record and record["seconds"]}
+
+
+def _at_point(error: Mapping[str, Any]) -> str:
+    """The code that evaluates both sides at a counterexample, "" where there is none."""
+    return str((error["counterexample"] or {}).get("code", ""))
 
 
 def _list_of_errata(found: Sequence[Mapping[str, Any]]) -> str:
@@ -301,19 +346,18 @@ def _list_of_errata(found: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str]) -> str:
+def _errata_of(part: str, ledger: Ledger, titles: Mapping[str, str], errors: Errors) -> str:
     """The errata of one part in full; all on one page would weigh too much for a phone."""
-    found = [
-        entry for entry in ledger.entries if _errors(entry) and rows()[entry["id"]].part == part
-    ]
+    found = [e for e in ledger.entries if errors[e["id"]] and rows()[e["id"]].part == part]
     document = next(row.document for row in rows().values() if row.part == part)
     return f"# Errata of {document}\n\n{DOCUMENTS[document]}.\n\n" + (
         _grouped(
             "erratum.html.j2",
             found,
             titles=titles,
-            errors=_errors,
+            errors=errors,
             certified=_certified,
+            highlighted=_highlighted,
             resting=lambda name: sorted(resting_on(name), key=list(rows()).index),
         )
         or "None so far."
@@ -490,6 +534,11 @@ def _reductions(project: Project, titles: Mapping[str, str]) -> str:
 
 def _render(template: str, **values: Any) -> str:
     return _raw(cards.template(template).render(values))
+
+
+def _highlighted(code: str) -> str:
+    """Code as HTML, as it is elsewhere in the book: coloured, with a button to copy it."""
+    return PygmentsBridge("html").highlight_block(code, "python")
 
 
 def _raw(text: str) -> str:

@@ -2,10 +2,11 @@
 
 import json
 import re
+from html import unescape
 
 import pytest
 
-from signalbook import pages
+from signalbook import pages, records
 from signalbook.checks import at_most_one
 from signalbook.inventory import resting_on, rows
 from signalbook.ledger import Ledger
@@ -21,6 +22,12 @@ from signallab.case import Case
 POINTS = [{"n": n} for n in (1, 2, 3)]
 CHAPTER = "one/gap"
 OF_ORTH = "pages/errata/orthogonality.md"
+CELL = """\
+```{code-cell} ipython3
+over = [{"n": runs}]
+settle("ORTH-L2", at_most_one(doubled, over=over), found="", rivals={})
+```
+"""
 
 
 def at_most(factor):
@@ -29,7 +36,7 @@ def at_most(factor):
 
 def entry(claim, **more):
     claim = {**claim.data, "anchor": f"claim-{claim['id'].lower()}"}
-    return {**claim, "chapter": CHAPTER, "checks": [claim]} | more
+    return {**claim, "chapter": CHAPTER, "checks": [claim], "parameters": {}} | more
 
 
 def holding(name, found="It holds."):
@@ -104,6 +111,50 @@ def test_an_erratum_can_be_read_alone(project):
         'href="../../chapters/one/gap.html#claim-orth-t1"',
     ):
         assert wanted in text, wanted
+
+
+def test_a_counterexample_comes_with_code_of_its_point_or_with_its_chapters_lines(project, book):
+    book.chapter(CHAPTER, "ORTH-L2", body=CELL)
+    at_point, by_lines = failing("ORTH-T1", "rate"), failing("ORTH-L2", "rate")
+    at_point["checks"][0]["counterexample"]["code"] = "print('at the point')"
+    by_lines["checks"][0]["counterexample"]["code"] = ""
+    by_lines["parameters"] = {"runs": 7, "seed": 3}
+    text = made(project, at_point, by_lines, slip("ORTH-Tab2"))
+    shown = {name: unescape(re.sub("<[^>]+>", "", t)) for name, t in parted(text[OF_ORTH])}
+    assert "print('at the point')" in shown["ORTH-T1"]
+    assert (
+        'runs = 7\n\nover = [{"n": runs}]\ncheck = at_most_one(doubled, over=over)'
+        in shown["ORTH-L2"]
+    )
+    assert "seed = 3" not in shown["ORTH-L2"]
+    assert "Of 2 counterexamples, 1 come with a few lines" in text["pages/errata.md"]
+    assert "and 1 with the lines of their chapter" in text["pages/errata.md"]
+
+
+def test_of_a_recorded_counterexample_the_lines_have_the_sizes_of_the_record(project, book):
+    book.chapter(CHAPTER, "ORTH-L2", body=CELL)
+    data = {"parameters": {"runs": 900}, "seconds": 7200.0}
+    path = project.record(CHAPTER)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    code = {"cells": "", "modules": {}}
+    data |= {"code": code, "files": {}}
+    path.write_text(json.dumps(data | {"seal": records.seal(data)}))
+    found = failing("ORTH-L2", "rate")
+    found["checks"][0] |= {"recorded": "2026-01-01", "counterexample": {"code": ""}}
+    text = unescape(re.sub("<[^>]+>", "", made(project, found)[OF_ORTH]))
+    assert "runs = 900" in text
+    assert "All of the chapter took 2 h" in text
+
+
+def test_every_erratum_says_whether_a_later_text_corrects_it(project):
+    text = made(project, failing("ORTH-T1", "rate"), failing("ORTH-C3", "rate"))[OF_ORTH]
+    said = {name: ("No later text" in part, "Later, " in part) for name, part in parted(text)}
+    assert said == {"ORTH-T1": (True, False), "ORTH-C3": (False, True)}
+
+
+def parted(text):
+    """The errata of a page by their IDs."""
+    return [(part.split(":")[0], part) for part in text.split("<h3>")[1:]]
 
 
 def test_what_an_erratum_is_about_keeps_its_symbols(project):
