@@ -15,6 +15,7 @@ from typing import Any
 
 from signalbook.errors import BookError
 from signalbook.files import read_json, replace, write
+from signalbook.launch import notebooks
 from signalbook.ledger import Ledger, collect
 from signalbook.light import lighter
 from signalbook.pages import previews, symbols
@@ -47,6 +48,8 @@ def build_site(project: Project) -> Ledger:
     html = _sphinx(project, stage(project, ledger))
     write(html / "_static" / "statements.js", previews(ledger))
     write(html / "_static" / "symbols.js", symbols())
+    for name, notebook in notebooks(project).items():
+        write(html / name, notebook)
     _mirror(guarded(lighter(html)), project.site)
     replace(project.site / STAMP, b"")
     return ledger
