@@ -23,10 +23,13 @@ __all__ = [
     "discs_of_the_tangent_kernel",
     "floor",
     "loss_of_the_index",
+    "loss_of_the_tangent_index",
     "potentials",
     "slopes",
+    "tangent_condition",
     "tangent_floor",
     "tangent_kernel",
+    "tangent_potentials",
 ]
 
 k, n = sympy.symbols("k n", integer=True, positive=True)
@@ -96,12 +99,7 @@ def discs() -> list[Identity]:
     >>> len(discs())
     14
     """
-    return [
-        prove_identity(-logarithm * (sympy.log(n) / logarithm), -sympy.log(n)),
-        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
-        prove_identity(1 + 4 * p - (1 + p) / (1 - p), 2 * p * (1 - 2 * p) / (1 - p)),
-        *decay(),
-    ]
+    return [*_reach(n), *decay()]
 
 
 def loss_of_the_index() -> list[Identity]:
@@ -248,12 +246,51 @@ def discs_of_the_tangent_kernel() -> list[Identity]:
     ``L/2 - L_0 >= log(2n)/l``, so that ``2 B(L/2)`` is at most ``1/(2n)``.
 
     >>> len(discs_of_the_tangent_kernel())
+    3
+    """
+    return _reach(2 * n)
+
+
+def tangent_condition() -> list[Identity]:
+    """COND Corollary 6, and with ``L_1`` and ``B(L)`` in its place, by discs as in Corollary 4.
+
+    Relative entries are at most ``2 B(L/2)`` and ``B(L)``. The print has ``L_2`` for ``L_0`` in the
+    exponent and n for ``n - 1``, which only raises the bound.
+
+    >>> len(tangent_condition())
+    24
+    """
+    return [*_reach(n), *_reach(2 * n), *tangent_kernel()]
+
+
+def loss_of_the_tangent_index() -> list[Identity]:
+    """COND Corollary 6 as printed, less 1, is more than ``4 n^2`` times what its proof gives.
+
+    With ``p = 1 - mu/2`` their quotient is ``n/(n - 1)`` times ``p^-(L_2 - L_0)``, and ``L_2 - L_0
+    >= 2 log(2n)/l``, which raises ``1/p = exp(l)`` to ``4 n^2``.
+
+    >>> len(loss_of_the_tangent_index())
     2
     """
+    printed, proved = 4 * n * p ** (half_depth - wait), 4 * (n - 1) * p**half_depth
     return [
-        prove_identity(-logarithm * (sympy.log(2 * n) / logarithm), -sympy.log(2 * n)),
-        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
+        prove_identity(printed / proved, n / (n - 1) * p**-wait),
+        prove_identity(logarithm * (2 * sympy.log(2 * n) / logarithm), 2 * sympy.log(2 * n)),
     ]
+
+
+def tangent_potentials() -> list[Identity]:
+    """COND Corollary 10, at every depth: ``kappa - 1 <= n (1/delta - 1) (1 + mu)^-L``.
+
+    Discs and floor give ``n b/(1 - b)`` with the L-th iterate b of the parabola, as relative
+    entries are no larger. Its potential is that of :func:`potentials`, and ``2 (1 + mu/2)^(-L/2)``
+    is larger than ``(1 + mu)^-L``, as ``1 + mu`` exceeds ``1 + mu/2``.
+
+    >>> len(tangent_potentials())
+    23
+    """
+    excess = prove_identity((1 + (n - 1) * b) / (1 - b) - 1, n * b / (1 - b))
+    return [excess, *floor()[:1], *tangent_kernel(), *potentials(), _more_per_layer()]
 
 
 def chain_of_the_tangent_kernel() -> list[Identity]:
@@ -272,4 +309,20 @@ def chain_of_the_tangent_kernel() -> list[Identity]:
         prove_identity(2 * n * p - n * p / (1 - p), n * p * (1 - 2 * p) / (1 - p)),
         prove_identity(1 - up * down, mu**2 / 4),
         prove_identity(1 - up / 2, (2 - mu) / 4),
+    ]
+
+
+def _more_per_layer() -> Identity:
+    return prove_identity((1 + mu) - up, mu / 2)
+
+
+def _reach(points: sympy.Expr) -> list[Identity]:
+    """Discs of radius ``x = (n - 1) exp(-l wait) / 2`` with ``wait >= log(points)/l``; ``1 + 4x``.
+
+    For ``points = 2n`` the radius is twice that, and the same.
+    """
+    return [
+        prove_identity(-logarithm * (sympy.log(points) / logarithm), -sympy.log(points)),
+        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
+        prove_identity(1 + 4 * p - (1 + p) / (1 - p), 2 * p * (1 - 2 * p) / (1 - p)),
     ]
