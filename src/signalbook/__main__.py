@@ -322,7 +322,7 @@ def _serve(project: Project, options: argparse.Namespace) -> int:
     except (OSError, OverflowError) as error:
         reason = "no port" if isinstance(error, OverflowError) else error.strerror
         raise BookError(
-            f"cannot serve at port {options.port}: {reason}; choose another, `make serve PORT=8001`"
+            f"cannot serve at port {options.port}: {reason}; `make serve PORT=0` takes a free one"
         ) from error
     with server:
         print(f"http://127.0.0.1:{server.server_port}/  (stop with Ctrl-C)", flush=True)

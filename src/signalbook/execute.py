@@ -235,7 +235,9 @@ class _Papermill:
                 kernel_name="python3",
                 progress_bar=False,
                 log_output=False,
+                start_timeout=PATIENCE,
                 execution_timeout=time_limit,
+                iopub_timeout=PATIENCE,
                 cwd=str(self.project.root),
                 kernel_manager_class=_Kernel,
                 # Errors alone: every message of a kernel carries a signature, which its warning
@@ -249,10 +251,7 @@ class _Papermill:
                 f"{error.ename}: {error.evalue}", "Mend the cell, run again."
             ) from error
         except CellTimeoutError as error:
-            raise self._fail(
-                f"a cell ran longer than its limit of {time_limit} s",
-                "Make it cheaper, or raise `time_limit` in the chapter's front matter.",
-            ) from error
+            raise self._fail(*_what_took_long(str(error), time_limit)) from error
         except DeadKernelError as error:
             raise self._fail(*_how_it_died(_Kernel.exit_code)) from error
         except OSError as error:
@@ -288,6 +287,20 @@ class _Papermill:
 WATCH = "from signalbook.witness import watch; watch(); del watch"
 TESTIFY = "from signalbook.witness import Testimony\nTestimony()"
 LARGEST = 10_000_000  # characters of output that a page may carry
+PATIENCE = 300  # seconds for a kernel to start, or to hand over what a cell has shown
+
+
+def _what_took_long(said: str, limit: int | None) -> tuple[str, str]:
+    """Whether a cell ran out of time, or what it has shown did not come; and what helps."""
+    if "IOPub" in said:
+        return (
+            f"what a cell has shown did not arrive within {PATIENCE} s",
+            "Show less, or run fewer chapters at once (CORES=1).",
+        )
+    return (
+        f"a cell ran longer than its limit of {limit} s",
+        "Make it cheaper, or raise `time_limit` in the chapter's front matter.",
+    )
 
 
 def _how_it_died(code: int | None) -> tuple[str, str]:

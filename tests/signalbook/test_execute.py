@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from signalbook import build, engine
+from signalbook import build, engine, execute
 from signalbook.project import Project
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
@@ -51,17 +51,23 @@ def test_nothing_outlives_a_build(book, target, number, said):
     wait_for(lambda: not any(child.is_running() for child in below), seconds=30)
 
 
-def test_an_exception_while_watching_ends_the_engine(book, monkeypatch):
+def test_an_exception_while_watching_ends_engine_and_kernel(book, monkeypatch):
     book.chapter(A, "ORTH-X1", first=SLEEPS)
-    project = Project(book.root)
+    project, kernel, below = Project(book.root), book.root / "kernel", []
+    before = psutil.Process().children(recursive=True)
 
     def fail(watch):
-        raise ZeroDivisionError
+        if kernel.is_file() and kernel.read_text():
+            children = psutil.Process().children(recursive=True)
+            below.extend(child for child in children if child not in before)
+            raise ZeroDivisionError
 
     monkeypatch.setattr(engine.Watch, "look", fail)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # those of the tests stay
     with pytest.raises(ZeroDivisionError):
         build.build(project, "fast", 1)
+    assert int(kernel.read_text()) in [child.pid for child in below]
+    wait_for(lambda: not any(child.is_running() for child in below), seconds=30)
     with (project.build / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises where the engine holds it
 
@@ -78,7 +84,7 @@ def test_cores(book, cores):
         ("import sys\nsys.exit(0)", "the chapter ended before its last cell"),
         ("import os\nos._exit(3)", "the kernel ended by itself, with exit code 3"),
         ("import os\nos.kill(os.getpid(), 11)", "the kernel was ended by SIGSEGV"),
-        ("for _ in range(12):\n    print('x' * 1_000_000)", "its outputs exceed 10 MB"),
+        ("for _ in range(50):\n    print('x' * 1_000_000)", "its outputs exceed 10 MB"),
     ],
 )
 def test_how_a_chapter_ends_is_said(book, code, message):
@@ -86,6 +92,31 @@ def test_how_a_chapter_ends_is_said(book, code, message):
     output = book.run("chapter", A, code=1)
     assert f"{A} failed: {message}" in output
     assert code.splitlines()[-1] in output
+
+
+LATE = """
+import time
+def wait_once():
+    kernel.post_handler_hook = hook
+    time.sleep(5)
+    hook()
+kernel = get_ipython().kernel
+hook, kernel.post_handler_hook = kernel.post_handler_hook, wait_once
+"""
+
+
+def test_a_busy_machine_may_be_late_with_what_a_cell_shows(book, monkeypatch):
+    """The kernel says that a cell is done seconds after its answer; papermill would wait four."""
+    book.chapter(A, "ORTH-X1", first=LATE)
+    project, run = Project(book.root), execute.papermill.execute_notebook
+    assert execute.execute(project, A, {}).notebook.cells
+    monkeypatch.setattr(
+        execute.papermill,
+        "execute_notebook",
+        lambda *given, **options: run(*given, **options | {"iopub_timeout": 1}),
+    )
+    with pytest.raises(execute.ChapterError, match="what a cell has shown did not arrive"):
+        execute.execute(project, A, {})
 
 
 IDS = ["ORTH-L6", "ORTH-L7", "ORTH-L8", "ORTH-L9"]

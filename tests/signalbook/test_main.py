@@ -1,6 +1,8 @@
 """The command line: what it refuses, and how it ends."""
 
 import argparse
+import http.server
+import re
 import socket
 from pathlib import Path
 
@@ -64,7 +66,7 @@ def test_the_outcome_of_a_build_is_the_exit_code(here, monkeypatch, code):
     assert [(profile, cores) for _, profile, cores, _ in asked] == [("fast", 3)]
 
 
-def test_a_port_that_is_taken_is_named(here, capsys):
+def test_a_port_that_is_taken_is_named(here, monkeypatch, capsys):
     (here.root / "_build" / "site").mkdir(parents=True)
     (here.root / "_build" / "site" / "index.html").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -72,9 +74,13 @@ def test_a_port_that_is_taken_is_named(here, capsys):
         assert cli.main(["serve", "--port", port]) == 1
     said = capsys.readouterr().err
     assert f"cannot serve at port {port}: " in said
-    assert "make serve PORT=8001" in said
+    assert "`make serve PORT=0` takes a free one" in said
     assert cli.main(["serve", "--port", "70000"]) == 1
     assert "cannot serve at port 70000: no port" in capsys.readouterr().err
+
+    monkeypatch.setattr(http.server.ThreadingHTTPServer, "serve_forever", lambda _: None)
+    assert cli.main(["serve", "--port", "0"]) == 0
+    assert re.match(r"http://127\.0\.0\.1:[1-9]\d*/ ", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("command", [["book"], ["chapter", A], ["paper", A]])
