@@ -45,10 +45,10 @@ def leading_to(source: Source, claim: Mapping[str, Any], values: Mapping[str, An
     blocks = [
         [line for statement in kept if (line := statement.importing(used))],
         [f"{name} = {value!r}" for name, value in values.items() if name in used],
-        [statement.text for statement in kept if not statement.imports],
+        [statement.spaced for statement in kept if not statement.imports],
         [SMALLEST if "seen_from" in aims else FIRST, LAST],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block)
+    return "\n\n".join("\n".join(block).strip() for block in blocks if block)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class _Statement:
     @cached_property
     def node(self) -> ast.stmt:
         return ast.parse(self.text).body[0]
+
+    @property
+    def spaced(self) -> str:
+        """What has a block of its own stands between empty lines."""
+        return f"\n{self.text}\n" if hasattr(self.node, "body") else self.text
 
     @cached_property
     def _names(self) -> symtable.SymbolTable:

@@ -307,8 +307,7 @@ def _counted(errors: Errors) -> str:
     return (
         f"Of {len(computed)} counterexamples, {at_points} come with a few lines that evaluate both "
         f"sides at their point, and {by_chapters} with the lines of their chapter that lead to "
-        "them. Both run as they stand in the project's environment, in its folder: paste them into "
-        "`.venv/bin/python`."
+        "them. Both run as they stand: in a file, with `.venv/bin/python`, in the project's folder."
     )
 
 
