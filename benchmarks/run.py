@@ -13,16 +13,18 @@ import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from statistics import geometric_mean
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import chains
 import kernels
+import norms
 import tangents
 import torch
 import training
 
-MODULES = {module.__name__: module for module in (tangents, chains, kernels, training)}
+MODULES = {module.__name__: module for module in (tangents, chains, kernels, training, norms)}
 RECORD = Path(__file__).parents[1] / "records" / "benchmarks.json"
 
 
@@ -72,6 +74,7 @@ def targets(results: dict[str, dict]) -> list[dict[str, object]]:
         ("kernel map, relative error of GELU", kernels["gelu_error_against_direct"], 1e-10, False),
         ("training 20 MLPs, in turn / together", training["vanilla_speedup"], 3, True),
         ("the same with batch normalization", training["batch_norm_speedup"], 3, True),
+        *(norm_rows(results["norms"]) if "norms" in results else []),
     ]
     return [
         {"what": what, "measured": measured, "target": target, "at least": at_least}
@@ -91,6 +94,20 @@ def tangent_rows(tangents: dict) -> list[tuple[str, float, float, bool]]:
     return [
         *((what, ratio, 2, False) for what, ratio in closed),
         ("tangent kernel of 1000 inputs, tanh, in seconds", slowest, 10, False),
+    ]
+
+
+def norm_rows(norms: dict) -> list[tuple[str, float, float, bool]]:
+    """The rows of RMS norm: the geometric mean over the sizes, with the ``eps`` of torch."""
+    sizes = norms["eps = 1e-5"].values()
+    return [
+        (
+            f"RMS norm, {name}, here / torch's",
+            round(geometric_mean(size[name] for size in sizes), 2),
+            1,
+            False,
+        )
+        for name in ("forward", "with backward")
     ]
 
 

@@ -244,10 +244,11 @@ def _other_jacobians(
 ) -> Iterator[Tensor]:
     """Yield the Jacobians ``(n, units, ...)`` by each parameter that no simple layer owns."""
     done = {id(p) for layer in simple for p in layer.parameters()}
-    everything = dict(model.named_parameters())
+    # detached: a graph by the other parameters would be held as long as the kernel
+    everything = {name: p.detach() for name, p in model.named_parameters()}
     buffers = dict(model.named_buffers())
     chosen = torch.tensor(list(units), device=x.device)
-    for name, parameter in everything.items():
+    for name, parameter in model.named_parameters():
         if id(parameter) in done or not parameter.requires_grad:
             continue
 

@@ -82,6 +82,7 @@ def test_against_torch_func(case, budget):
     mean = exact.diagonal(dim1=2, dim2=3).mean(-1)
     torch.testing.assert_close(empirical_ntk(model, x, budget=budget), mean, rtol=1e-10, atol=1e-10)
     assert all(p.grad is None for p in model.parameters())
+    assert not ours.requires_grad  # no graph is kept
     assert not any(module._forward_hooks for module in model.modules())
 
 

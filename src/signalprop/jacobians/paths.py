@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from signalprop._arrays import Floats
+from signalprop._threads import threads_for
 from signalprop.chains.measurement import Measurement
 from signalprop.chains.path import Path
 from signalprop.jacobians.graded import GradedProduct
@@ -83,7 +85,8 @@ class PathJacobian:
         if count is not None and not 1 <= count <= most:
             raise ValueError(f"count must lie in 1..{most}, got {count}")
         if self.shape[1] <= EXACT:
-            values = _padded(self._logs(self._unit(self.shape[1])), most)[:, :most]
+            with self._threads(self.shape[1]):
+                values = _padded(self._logs(self._unit(self.shape[1])), most)[:, :most]
         elif count is None:
             raise ValueError(
                 f"count must say how many of the {most} singular values are wanted: only up to "
@@ -120,10 +123,11 @@ class PathJacobian:
         for group in self._groups(frame.shape[-1]):
             product = GradedProduct.identity(frame[group])
             logs = [product.logs]
-            for step in Replay(self.path, group).forward():
-                product = product.times(_columns(step.push, product.frame, step.entering))
-                sorted_logs = product.logs.sort(dim=-1, descending=True).values
-                logs.append(_padded(sorted_logs, frame.shape[-1]))
+            with self._threads(frame.shape[-1]):
+                for step in Replay(self.path, group).forward():
+                    product = product.times(_columns(step.push, product.frame, step.entering))
+                    sorted_logs = product.logs.sort(dim=-1, descending=True).values
+                    logs.append(_padded(sorted_logs, frame.shape[-1]))
             runs.append(torch.stack(logs, dim=1))
         values = torch.cat(runs).cpu().double().numpy()
         return Measurement(values, np.arange(self.path.depth + 1), "log growth")
@@ -190,6 +194,10 @@ class PathJacobian:
                 product = product.times(_columns(step.pull, product.frame, step.leaving()))
             frames.append(product.frame)
         return torch.cat(frames)
+
+    def _threads(self, columns: int) -> AbstractContextManager[None]:
+        """Take one thread where the products of a layer with so many columns are small."""
+        return threads_for(self.shape[0] * self.shape[1] * columns)
 
     def _groups(self, columns: int) -> Iterator[slice]:
         size = max(1, ENTRIES_AT_ONCE // (columns * max(self.shape)))

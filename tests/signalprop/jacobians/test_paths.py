@@ -36,6 +36,31 @@ def test_the_matrix_is_that_of_reverse_mode(monkeypatch, at_once):
     np.testing.assert_allclose(jacobian.singular_values(3), expected[:, :3], rtol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("inputs", "threads"), [(5, 1), pytest.param(70, 2, marks=pytest.mark.slow)]
+)
+def test_small_layers_are_replayed_on_one_thread(inputs, threads):
+    """Two threads that wait for each other at each layer take a hundredfold on a busy machine."""
+    seen, before = set(), torch.get_num_threads()
+
+    def noted(h):
+        seen.add(torch.get_num_threads())
+        return h
+
+    jacobian = sp.Chain(inputs, layers=[noted]).jacobian(np.eye(1, inputs), 1)
+    torch.set_num_threads(2)
+    try:
+        seen.clear()
+        jacobian.singular_values()
+        assert seen == {threads}
+        seen.clear()
+        jacobian.growth()
+        assert seen == {threads}
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_what_the_normalization_takes_away_is_zero():
     logs = PathJacobian(NET.run(START, 4, engine="direct")).log_singular_values()
     assert np.isneginf(logs).sum() == 5  # the scale of each feature, in the last layer
