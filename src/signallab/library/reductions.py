@@ -15,12 +15,25 @@ from signalbook.words import show
 from signallab.conditioning import all_depths, identities, towards_the_fixed_point
 from signallab.decomposed import certificates as decomposed
 from signallab.gradients import certificates as gradients
+from signallab.gradients import identities as of_gradients
+from signallab.isometry import identities as of_isometry
 from signallab.kernels import orders
+from signallab.meanfield import identities as of_meanfield
 from signallab.orthogonality import exact_layer
 from signallab.rank import certificates as rank
+from signallab.rank import identities as of_rank
 from signalprop.certify import Identity, Proof
 
-__all__ = ["OF_CORRELATIONS", "OF_ORTHOGONALITY", "OTHERS", "Reduction", "decided"]
+__all__ = [
+    "OF_CORRELATIONS",
+    "OF_GRADIENTS",
+    "OF_MEANFIELD",
+    "OF_ORTHOGONALITY",
+    "OF_RANK",
+    "OTHERS",
+    "Reduction",
+    "decided",
+]
 
 
 @dataclass(frozen=True)
@@ -153,13 +166,14 @@ OTHERS = (
     ),
     Reduction(
         "GRAD-TC.4",
-        "the rotations of the plane: one eigenvalue is left (for more dimensions it has as many "
-        "free eigenvalues, and rests on Jensen's inequality)",
+        "the rotations of the plane, with the exact growth: one eigenvalue is left",
         gradients.growth_in_the_plane,
     ),
     Reduction(
         "GRAD-T6.1",
-        "an absolute constant that is not named: no number to enclose",
+        "an absolute constant that is not named: with C = 32, which a case of the proof has, the "
+        "two rates of Lemma C.9 and one exponential",
+        of_gradients.all_layers,
     ),
     Reduction(
         "GRAD-LC.17",
@@ -171,9 +185,158 @@ OTHERS = (
         "small gaps: the least eigenvalue is left, and an interval for it",
         gradients.least_eigenvalue_at_small_gaps,
     ),
+)
+
+#: Displays of RANK.
+OF_RANK = (
+    Reduction("RANK-L1", "pairs of eigenvalues, one at a time", of_rank.ratio_and_rank),
+    Reduction(
+        "RANK-L2",
+        "what the eigenvalues below the threshold leave, and Lemma 1 for the others",
+        of_rank.ratio_and_soft_rank,
+    ),
+    Reduction(
+        "RANK-L6",
+        "(37) to (45): each unit takes the sign of another twice; for all d, N and odd F",
+        of_rank.signs_of_units,
+    ),
+    Reduction(
+        "RANK-L11",
+        "(28) to (36): sums change the order of their terms; nothing is computed",
+    ),
+    Reduction(
+        "RANK-L12",
+        "(68) to (79): sums over indices, one index at a time; for all d and all M",
+        of_rank.drift_of_the_norm,
+    ),
+    Reduction(
+        "RANK-P13",
+        "(49), mended, and (50): traces by their names; for all d",
+        of_rank.rows_of_one_norm,
+    ),
+    Reduction(
+        "RANK-E14",
+        "(83) and (84), mended: slopes at rank one; for all d and small γ",
+        of_rank.near_rank_one,
+    ),
+    Reduction(
+        "RANK-L20",
+        "(95), mended: one sample; (98) to (101): pairs of samples; for all d, N and B",
+        of_rank.bound_of_the_change,
+    ),
+    Reduction(
+        "RANK-L7",
+        "Lemma 21: the bound of Lemma 20 at the largest step, in which d and B cancel",
+        of_rank.signs_stay,
+    ),
+    Reduction(
+        "RANK-T3",
+        "a mean under a law that is known by its networks alone: there is nothing to enclose",
+    ),
+)
+
+#: Displays of MF.
+OF_MEANFIELD = (
+    Reduction(
+        "MF-D3.1",
+        "the normalized neuron: two sums over the batch; for all n",
+        of_meanfield.normalized_neurons,
+    ),
+    Reduction(
+        "MF-D3.3",
+        "the recursion at symmetric matrices: products of two numbers each; for all n",
+        of_meanfield.symmetric_matrices,
+    ),
+    Reduction(
+        "MF-C3.1",
+        "linear networks, mended: the fixed point and that it is singular; for all n",
+        of_meanfield.fixed_point_of_linear_networks,
+    ),
+    Reduction(
+        "MF-C3.2",
+        "the growth of six activations: slopes of one sign on the whole line",
+        of_meanfield.growth,
+    ),
+    Reduction(
+        "MF-F3.1",
+        "no normalization: moments of a layer, over pairs of rows and of eigenvalues; for all d",
+        of_meanfield.wishart_step,
+    ),
+    Reduction(
+        "MF-P3.7",
+        "(3.8): what a rate leaves of a distance; for every chain",
+        of_meanfield.rate_and_triangle,
+    ),
+    Reduction(
+        "MF-LB.1",
+        "(B.11) to (B.14), the last mended, and (B.25): the exponent in a new variable",
+        of_meanfield.change_of_variables,
+    ),
+    Reduction(
+        "MF-LB.3",
+        "(B.45), mended: the radius at which both terms are alike",
+        of_meanfield.choice_of_the_radius,
+    ),
+    Reduction(
+        "MF-D3.4",
+        "all laws and all kernels at once: that images of events are events, which is no algebra",
+    ),
+    Reduction(
+        "MF-T3.2",
+        "a constant that is not named, for networks of every width: no number to enclose",
+    ),
+)
+
+#: Displays of ISO and GRAD.
+OF_GRADIENTS = (
+    Reduction(
+        "ISO-L4.2",
+        "2): the two means, one value at a time; for all n",
+        of_isometry.two_means,
+    ),
+    Reduction(
+        "ISO-F4.1",
+        "two vectors: two lengths and a sine",
+        of_isometry.two_vectors,
+    ),
     Reduction(
         "ISO-P4.4",
-        "it is the inequality of the two means, for any number of lengths: no box, and none needed",
+        "(4.4), (4.5), (4.6) and (4.7), the last two mended: three sums; for all n and d",
+        of_isometry.printed_gain,
+    ),
+    Reduction(
+        "GRAD-EC.25",
+        "(C.25), mended, to (C.31): three pairings, with d as a symbol",
+        of_gradients.weingarten,
+    ),
+    Reduction(
+        "GRAD-TC.4",
+        "(C.16) to (C.39): tangents, three equations for the moments, and the sum S; for all d",
+        of_gradients.expected_growth,
+    ),
+    Reduction(
+        "GRAD-CC.6",
+        "(C.41) to (C.46), mended: the same, and Jensen's inequality; for all d",
+        of_gradients.corollary,
+    ),
+    Reduction(
+        "GRAD-LC.9",
+        "(C.48) to (C.50), from a sharper start: each eigenvalue alone, then d − 2; for all d",
+        lambda: [*of_gradients.one_step(small=True), *of_gradients.one_step(small=False)],
+    ),
+    Reduction(
+        "GRAD-CC.19",
+        "(C.131), mended: two entries and the sum of all other squares; for all d",
+        of_gradients.spectrum_of_the_jacobian,
+    ),
+    Reduction(
+        "GRAD-LC.11",
+        "(C.143) to (C.146): two logits and the sum of all others",
+        of_gradients.cross_entropy,
+    ),
+    Reduction(
+        "GRAD-TC.10",
+        "(C.78) is the chain rule, and (C.79) the norm of a product; no symbols are left in them",
     ),
 )
 

@@ -8,6 +8,7 @@ taken one pair at a time. Each docstring says how the display follows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import sympy
 
@@ -261,6 +262,7 @@ def signs_of_units() -> list[Identity]:
     ]
 
 
+@cache
 def _mean(polynomial: sympy.Expr) -> sympy.Expr:
     """The mean over two weights, independent and uniform on ``[-sqrt 3, sqrt 3]``."""
     end = sympy.sqrt(3)
