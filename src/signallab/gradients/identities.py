@@ -15,8 +15,10 @@ from signalprop.certify import Identity, prove_identity
 
 __all__ = [
     "all_layers",
+    "both_regimes",
     "corollary",
     "cross_entropy",
+    "equality",
     "expected_fall",
     "expected_growth",
     "fourth_moments",
@@ -125,6 +127,15 @@ def expected_growth() -> list[Identity]:
     ]
 
 
+def equality() -> Identity:
+    """GRAD Theorem 6.3 for orthogonal X: S is 0, and the factor 1; ``W X`` has rows of length 1.
+
+    >>> isinstance(equality(), Identity)
+    True
+    """
+    return prove_identity(PRINTED_GAIN.subs(spread, 0), sympy.S.One)
+
+
 def corollary() -> list[Identity]:
     """GRAD Corollary C.6 with (C.41) to (C.46), mended, for all d and all inputs.
 
@@ -195,35 +206,23 @@ def start_of_the_rates() -> list[Identity]:
 def one_step(small: bool) -> list[Identity]:
     """GRAD Lemma C.9, (C.49) for ``small`` gaps and (C.50) for others, for all d from 2 on.
 
-    ``d psi`` is the sum of ``g(t) = t - log(1 + t)`` over ``t = lambda_k - 1``. By (C.54) g is
-    above 1/16 at 1/2 and at -1/2, and it falls up to 0 and rises beyond. So a small gap has all t
-    within 1/2, whence ``L <= 3/2``, and by (C.52) ``S >= d psi``. A larger gap has ``S > 1/16``,
-    else all t were within 1/4 and (C.52) would make it small; L is at most ``1 + sqrt S``, and ``S
-    / (1 + sqrt S)`` rises. Last, the fall is compared with the printed one, at ``d = 2 + e``.
+    In the first regime the largest eigenvalue L is at most 3/2 and ``S >= d psi``. In the other
+    ``S > 1/16`` and ``L <= 1 + sqrt S``, and ``S / (1 + sqrt S)`` rises. The fall is compared with
+    the printed one at ``d = 2 + e``.
 
     >>> len(one_step(True)), len(one_step(False))
     (12, 12)
     """
-    e, psi, r = sympy.symbols("e psi r", positive=True)
-    t = sympy.Symbol("t")
-    above = t - t * (6 + t) / (6 + 4 * t) - sympy.Rational(1, 16)
-    share = r**2 / (1 + r)
-    if small:
-        fall, printed = d * psi / (d * (d + 2) * 3 * half), psi / (2 * d**2)
-        room = psi * (4 * e**2 + 13 * e + 4) / (6 * (2 + e) ** 2 * (4 + e))
-        step = prove_identity(fall, 2 * psi / (3 * (d + 2)))
-    else:
-        fall, printed = share.subs(r, sympy.Rational(1, 4)) / (d * (d + 2)), 1 / (32 * d**3)
-        room = (8 * e**2 + 27 * e + 12) / (160 * (2 + e) ** 3 * (4 + e))
-        step = prove_identity(share.diff(r), (r**2 + 2 * r) / (1 + r) ** 2)
-    return [
-        *expected_fall(),
-        *numerical_inequalities(),
-        prove_identity(above.subs(t, half), sympy.Rational(1, 32)),
-        prove_identity(above.subs(t, -half), sympy.Rational(1, 8)),
-        step,
-        prove_identity((fall - printed).subs(d, 2 + e), room),
-    ]
+    return [*_regimes(), *_compared(small)]
+
+
+def both_regimes() -> list[Identity]:
+    """GRAD Lemma C.9 in both regimes of :func:`one_step`.
+
+    >>> len(both_regimes())
+    14
+    """
+    return [*_regimes(), *_compared(True), *_compared(False)]
 
 
 def all_layers() -> list[Identity]:
@@ -234,13 +233,12 @@ def all_layers() -> list[Identity]:
     difference is 0 at 0 and has a slope that is not negative.
 
     >>> len(all_layers())
-    27
+    17
     """
     psi, y = sympy.symbols("psi_0 y", positive=True)
     k = 32 * d**2 * (1 + d * psi)
     return [
-        *one_step(True),
-        *one_step(False),
+        *both_regimes(),
         prove_identity(k - 2 * d**2, 30 * d**2 + 32 * d**3 * psi),
         prove_identity(k - 32 * d**3 * psi, 32 * d**2),
         prove_identity((sympy.exp(-y) - (1 - y)).diff(y), 1 - sympy.exp(-y)),
@@ -351,6 +349,39 @@ def cross_entropy() -> list[Identity]:
         prove_identity(a * loss.diff(a), a / total - 1),
         prove_identity(b * loss.diff(b), b / total),
     ]
+
+
+def _regimes() -> list[Identity]:
+    """What a gap says of the eigenvalues.
+
+    ``d psi`` is the sum of ``g(t) = t - log(1 + t)`` over ``t = lambda_k - 1``. By (C.54) g is
+    above 1/16 at 1/2 and at -1/2, and it falls up to 0 and rises beyond. So a small gap has all t
+    within 1/2, and by (C.52) ``d psi <= S``. A larger gap has ``S > 1/16``, else all t were within
+    1/4 and (C.52) would make it small.
+    """
+    t = sympy.Symbol("t")
+    above = t - t * (6 + t) / (6 + 4 * t) - sympy.Rational(1, 16)
+    return [
+        *expected_fall(),
+        *numerical_inequalities(),
+        prove_identity(above.subs(t, half), sympy.Rational(1, 32)),
+        prove_identity(above.subs(t, -half), sympy.Rational(1, 8)),
+    ]
+
+
+def _compared(small: bool) -> list[Identity]:
+    """The fall at the ends of a regime, and what it exceeds the printed one by."""
+    e, psi, r = sympy.symbols("e psi r", positive=True)
+    if small:
+        fall, printed = d * psi / (d * (d + 2) * 3 * half), psi / (2 * d**2)
+        room = psi * (4 * e**2 + 13 * e + 4) / (6 * (2 + e) ** 2 * (4 + e))
+        step = prove_identity(fall, 2 * psi / (3 * (d + 2)))
+    else:
+        share = r**2 / (1 + r)  # r is the root of S
+        fall, printed = share.subs(r, sympy.Rational(1, 4)) / (d * (d + 2)), 1 / (32 * d**3)
+        room = (8 * e**2 + 27 * e + 12) / (160 * (2 + e) ** 3 * (4 + e))
+        step = prove_identity(share.diff(r), (r**2 + 2 * r) / (1 + r) ** 2)
+    return [step, prove_identity((fall - printed).subs(d, 2 + e), room)]
 
 
 def _after_a_turn(means: Means, one_row: bool = False) -> sympy.Expr:

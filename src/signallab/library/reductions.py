@@ -322,7 +322,7 @@ OF_GRADIENTS = (
     Reduction(
         "GRAD-LC.9",
         "(C.48) to (C.50), from a sharper start: each eigenvalue alone, then d − 2; for all d",
-        lambda: [*of_gradients.one_step(small=True), *of_gradients.one_step(small=False)],
+        of_gradients.both_regimes,
     ),
     Reduction(
         "GRAD-CC.19",
