@@ -40,7 +40,7 @@ __all__ = [
 class Reduction:
     """A statement by its ID, the step that leaves few numbers, and what then decides.
 
-    ``by`` is None where no box is left; ``step`` then says why.
+    ``by`` is None where neither a box nor algebra is left; ``step`` then says why.
     """
 
     id: str
@@ -344,16 +344,17 @@ OF_GRADIENTS = (
 def decided(rows: Iterable[Reduction]) -> pd.DataFrame:
     """Return a row a statement: the step in words, and what decides, run now.
 
-    Columns are ``statement``, ``step``, ``decided by`` and ``least margin``.
+    Columns are ``statement``, ``step``, ``decided by`` and, if there are boxes, ``least margin``.
 
     >>> decided([Reduction("ORTH-L4", "for all n", exact_layer.lemma_4)])["decided by"].item()
     'one identity'
     """
-    return pd.DataFrame([_row(row) for row in rows])
+    found = pd.DataFrame([_row(row) for row in rows])
+    return found.loc[:, (found != "").any()]
 
 
 def _row(row: Reduction) -> dict[str, str]:
-    told = {"statement": row.id, "step": row.step, "decided by": "no box", "least margin": ""}
+    told = {"statement": row.id, "step": row.step, "decided by": "neither", "least margin": ""}
     if row.by is None:
         return told
     found = row.by()

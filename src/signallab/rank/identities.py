@@ -262,13 +262,16 @@ def signs_of_units() -> list[Identity]:
     ]
 
 
-@cache
 def _mean(polynomial: sympy.Expr) -> sympy.Expr:
     """The mean over two weights, independent and uniform on ``[-sqrt 3, sqrt 3]``."""
+    terms = sympy.Poly(polynomial, w, v).terms()
+    return sympy.Add(*(factor * _moment(j) * _moment(k) for (j, k), factor in terms))
+
+
+@cache
+def _moment(order: int) -> sympy.Expr:
     end = sympy.sqrt(3)
-    for weight in (w, v):
-        polynomial = sympy.integrate(polynomial, (weight, -end, end)) / (2 * end)
-    return sympy.expand(polynomial)
+    return sympy.integrate(w**order, (w, -end, end)) / (2 * end)
 
 
 def _derivatives() -> tuple[dict[str, sympy.Expr], dict[Pair, sympy.Expr]]:

@@ -32,8 +32,13 @@ def test_the_named_lemmas_have_a_row():
 def test_what_decides_is_counted():
     some = [Proof(3, 0.5, 1.5), Proof(4, 0.25, 0.0)]
     found = decided([Reduction("ORTH-L8", "a box", lambda: some), Reduction("ORTH-L9", "none")])
-    assert found["decided by"].tolist() == ["7 boxes, less than 10 s", "no box"]
+    assert found["decided by"].tolist() == ["7 boxes, less than 10 s", "neither"]
     assert found["least margin"].tolist() == ["0.25", ""]
+
+
+def test_tables_of_algebra_have_no_margins():
+    found = decided(reductions.OF_ORTHOGONALITY[1:2])
+    assert list(found) == ["statement", "step", "decided by"]
 
 
 def test_rows_without_a_proof_are_those_that_have_no_box():
