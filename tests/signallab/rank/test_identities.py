@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import sympy
 
 from signallab.rank import identities
 from signalprop import theory
@@ -46,11 +47,11 @@ def test_the_change_of_one_index(m):
 
 def test_both_orders_sum_to_the_drift(m):
     square, total = m @ m, 0.0
-    names = (identities.x, identities.s_ii, identities.s_ij, identities.s_jj)
+    names = (identities.d, identities.x, identities.s_ii, identities.s_ij, identities.s_jj)
     terms = identities._linear_term() + identities._quadratic_term()
+    expected = sympy.lambdify(names, terms)
     for i, j in itertools.permutations(range(len(m)), 2):
-        at = (m[i, j], square[i, i], square[i, j], square[j, j])
-        total += float(terms.subs({identities.d: len(m), **dict(zip(names, at, strict=True))}))
+        total += expected(len(m), m[i, j], square[i, i], square[i, j], square[j, j])
     assert total == pytest.approx(float(theory.rank_lemma_12(m)))
 
 
