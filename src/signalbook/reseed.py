@@ -140,6 +140,7 @@ def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dic
     A verdict differs if it is not the one declared for its ID, or not that of the first row.
     """
     cells = run.notebook.cells
+    shown = [cell.get("outputs") for cell in cells]  # without prose, which no key holds
     claims = {_label(*about): claim for about, claim in parts(claims_in(cells)).items()}
     verdicts = {label: claim["verdict"] for label, claim in claims.items()}
     usual = next((row["verdicts"] for row in rows if row["verdicts"]), verdicts)
@@ -154,7 +155,7 @@ def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dic
     return {
         "verdicts": verdicts,
         "chance": sum(claim.get("error", 0.0) for claim in claims.values()),
-        "outputs": text_digest(json.dumps(cells, sort_keys=True)),
+        "outputs": text_digest(json.dumps(shown, sort_keys=True)),
         "cpu_seconds": run.cpu_seconds,
         "differs": differs or wrong,
     }

@@ -32,7 +32,8 @@ def pretended(book, monkeypatch):
         if isinstance(claims, Exception):
             raise claims
         output = {"output_type": "display_data", "data": {CLAIMS: claims}}
-        notebook = {"cells": [{"cell_type": "code", "outputs": [output]}]}
+        prose = {"cell_type": "markdown", "source": f"Words of run {len(ran)}."}
+        notebook = {"cells": [prose, {"cell_type": "code", "outputs": [output]}]}
         testimony = seeds.code_now(project, chapter, ["signalbook.settle", "signalprop.chains"])
         cost = 4.0 if chapter == A else 9.0
         return Run(nbformat.from_dict(notebook), testimony, cost, cost, 100)
@@ -108,10 +109,11 @@ def test_threads_are_compared_at_the_same_seed_and_code(pretended, monkeypatch):
     assert reseed.run_seeds(project, [A, B], 0, 99) == 0
     assert "No such run was kept yet." in seeds.seeds_page(project, TITLES)
     monkeypatch.setenv("SIGNALBOOK_THREADS", "2")
-    coming += [[claim(found="It is so.")]]
-    assert reseed.run_seeds(project, [A], 0, 99) == 0
+    coming += [[claim(id="KER-E5.1")], [claim(found="It is so.")]]  # the words around change
+    assert reseed.run_seeds(project, [B, A], 0, 99) == 0
     page = seeds.seeds_page(project, TITLES)
     assert "| [Chapter a](../chapters/orthogonality/a) | 2 | the same | others |" in page
+    assert "| [Chapter b](../chapters/kernels/b) | 2 | the same | the same |" in page
     assert "No run with another seed was kept yet" in page, "the book's own seed is no other"
 
 
