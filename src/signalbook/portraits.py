@@ -71,13 +71,13 @@ def _draw_row(portrait: Portrait, axes: Any) -> pd.DataFrame:
     path = np.asarray(kernel.iterate(portrait.rho0, depth))
     corners = np.repeat(path, 2)
     axes[1].plot(grid, kernel(grid))
-    axes[1].plot([-1, 1], [-1, 1], "k:", lw=1)
+    axes[1].plot([-1, 1], [-1, 1], "-", color="0.6", lw=1)
     axes[1].plot(corners[:-1], corners[1:], "-", lw=1)
     star = float(kernel.fixed_point().value)
     axes[1].plot(star, star, "ko", clip_on=False)
     distance = kernel.approach(portrait.rho0, depth)
-    for label, values in (("distance", distance), ("bound", portrait.bound)):
-        axes[2].semilogy(np.where(values > 1e-14, values, np.nan), label=label)
+    for label, values, style in (("distance", distance, "C0-"), ("bound", portrait.bound, "k--")):
+        axes[2].semilogy(np.where(values > 1e-14, values, np.nan), style, label=label)
     return pd.DataFrame(
         {
             "case": portrait.title,

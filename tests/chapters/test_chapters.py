@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import is_color_like
 
 from signalbook.inventory import rows
 from signalbook.keys import values
@@ -198,6 +199,75 @@ def test_figures_of_all_chapters_have_different_names():
         for label in re.findall(r"^\s+name: (fig-\S+)$", text(chapter), re.M)
     ]
     assert sorted(labels) == sorted(set(labels))
+
+
+#: The colours of figures by what they mean; CONTRIBUTING.md says which is which.
+GREYS = {"0.6", "0.85"}
+COLOURS = {f"C{i}" for i in range(7)} | {"k", "none", "face", "white"} | GREYS
+BROKEN = {":", "--", "-."}
+FORMAT = re.compile(r"(?P<color>C\d|k)?(?P<marker>[.ox+*^vsDd])?(?P<ls>--|-\.|-|:)?")
+
+
+@pytest.mark.parametrize("chapter", [c for c in PROJECT.chapters if not PROJECT.record(c).exists()])
+def test_one_colour_for_one_thing(chapter):
+    """Theory is black and broken, guides are grey and solid, the rest takes the palette.
+
+    A record vouches for the code of its chapter, the drawing with it: these keep theirs.
+    """
+    for match in CELL.finditer(text(chapter)):
+        if "figures.show(" in match["code"]:
+            nodes = list(ast.walk(ast.parse(match["code"])))
+            words = {node.value for node in nodes if is_word(node) and len(node.value) > 1}
+            assert {word for word in words if is_color_like(word)} <= COLOURS
+            for node in nodes:
+                if isinstance(node, ast.Call):
+                    check_stroke(node)
+
+
+def is_word(node):
+    """Whether it is a string that is no number, which as a colour is a grey."""
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and not re.fullmatch(r"[\d.]*", node.value)
+    )
+
+
+def check_stroke(call):
+    """Hold colour and line of one call against each other, where they are typed."""
+    said, computed = ast.unparse(call), object()
+    style = {k.arg: getattr(k.value, "value", computed) for k in call.keywords}
+    for word in (argument.value for argument in call.args if is_word(argument)):
+        if found := FORMAT.fullmatch(word):
+            style |= {name: value for name, value in found.groupdict().items() if value}
+    colour, line = style.get("color"), style.get("ls")
+    assert "linestyle" not in style, "ls for short: one name for one thing"
+    assert colour in {None, computed} | COLOURS, said
+    if colour == "k":
+        assert line in {computed} | BROKEN or "marker" in style, said
+    if colour in GREYS:  # a curve that says no line takes that of its turn
+        assert line == ("-" if ".plot(" in said else None), said
+    if line in BROKEN:
+        assert colour or "hue" in style, said
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'ax.plot(x, y, "k-")',
+        'ax.plot(x, y, color="k")',
+        'ax.plot(x, y, "--")',
+        'ax.plot(x, y, ":", color="0.6")',
+        'ax.plot(x, y, color="0.6")',
+        'ax.axhline(0, color="0.3")',
+        'ax.axhline(0, color="0.6", ls=":")',
+        'ax.axhline(1, color="k", linestyle=":")',
+        'ax.plot(x, y, color="r")',
+    ],
+)
+def test_another_colour_is_refused(call):
+    with pytest.raises(AssertionError):
+        check_stroke(ast.parse(call, mode="eval").body)
 
 
 @every_chapter
