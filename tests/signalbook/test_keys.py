@@ -185,11 +185,14 @@ def test_torn_files_are_made_again(ran):
     for path in places:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('{"torn')
+    left = places[0].with_name(f".{places[0].name}.half")  # of a job that was killed as it wrote
+    left.touch()
     assert "no run that can be read" in collect(project).problems[A][0]
     assert states_below(project.build / "status") == {}
     assert estimate(project, A, {}).seconds > 0
     assert planned(ran) == [A]
     assert not project.failure(A).exists()
+    assert not left.exists()
     project.key(A).write_text('{"torn')
     run(ran)
     assert collect(project).problems == {}
