@@ -29,6 +29,8 @@ tensor: torch.Tensor = sp.layers.batch_norm(torch.randn(3, 16), eps=1e-5)
 array: Numbers = sp.layers.rms_norm(np.ones((2, 3)))
 relu: Numbers = sp.activations.relu(np.ones(3))
 same: torch.Tensor = sp.activations.relu(torch.ones(3))
+kernel: Numbers = sp.nngp(np.eye(2), sp.activations.tanh, depth=2)
+tangent: torch.Tensor = sp.ntk(torch.eye(2), torch.relu, depth=range(1, 4), bias_variance=0.1)
 model = torch.nn.Sequential(torch.nn.Linear(16, 4), sp.RMSNorm(eps=1e-5))
 with sp.probe(model, [sp.rank, sp.isometry_gap], gradients=True) as seen:
     model(torch.randn(3, 16)).sum().backward()

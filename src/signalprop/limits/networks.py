@@ -17,7 +17,7 @@ from typing import Any, SupportsIndex
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, on_tensors
+from signalprop._arrays import on_tensors
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
@@ -33,12 +33,12 @@ Depths = SupportsIndex | Iterable[SupportsIndex]
 
 @on_tensors("gram")
 def nngp(
-    gram: Array,
+    gram: Tensor,
     phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float = 1.0,
     bias_variance: float = 0.0,
-) -> Array:
+) -> Tensor:
     """Return the covariance of the outputs at initialisation, ``(..., n, n)``, in float64.
 
     ``depth`` counts hidden layers, as for `MLP`: 0 is a linear model.
@@ -64,12 +64,12 @@ def nngp(
 
 @on_tensors("gram")
 def ntk(
-    gram: Array,
+    gram: Tensor,
     phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float = 1.0,
     bias_variance: float = 0.0,
-) -> Array:
+) -> Tensor:
     """Return the neural tangent kernel, of all weights and biases: ``(..., n, n)``, in float64.
 
     ``depth`` counts hidden layers, as for `MLP`: 0 is a linear model.
@@ -90,7 +90,7 @@ def ntk(
 
 
 def _network(
-    gram: Array,
+    gram: Tensor,
     phi: Activation | Callable[..., Any],
     depth: Depths,
     weight_variance: float,
@@ -98,7 +98,6 @@ def _network(
     tangent: bool,
 ) -> Tensor:
     """Return one kernel of the network at the depths."""
-    assert isinstance(gram, Tensor)
     phi = as_activation(phi)
     depths = _depths(depth)
     _check_gram(gram)
