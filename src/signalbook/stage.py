@@ -293,9 +293,9 @@ def check_figures(notebook: dict[str, Any], chapter: str) -> None:
         kinds = [kind for output in cell.get("outputs", []) for kind in output.get("data", {})]
         if not any(kind.startswith("image/") for kind in kinds):
             continue
-        metadata = cell["metadata"].get("mystnb", {})
+        metadata = cell["metadata"].get("mystnb") or {}  # a name with nothing after it is None
         for group, field in (("image", "alt"), ("figure", "caption"), ("figure", "name")):
-            if not str(metadata.get(group, {}).get(field, "")).strip():
+            if not str((metadata.get(group) or {}).get(field) or "").strip():
                 raise BookError(
                     f"{chapter}: the cell that begins {cell['source'].splitlines()[0]!r} shows a"
                     f" figure without {field}: add mystnb: {group}: {field} to its metadata"

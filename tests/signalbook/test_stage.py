@@ -133,6 +133,10 @@ def test_figures_need_words_for_those_who_do_not_see_them():
     cell = code("draw()", figure="gap")
     with pytest.raises(BookError, match="without alt"):
         stage.check_figures({"cells": [cell]}, "part/slug")
+    for left_empty in (None, {"image": None}, {"image": {"alt": None}}):
+        cell["metadata"]["mystnb"] = left_empty
+        with pytest.raises(BookError, match="without alt"):
+            stage.check_figures({"cells": [cell]}, "part/slug")
 
 
 def test_the_experiments_of_a_page_are_those_that_its_run_loaded(book):
