@@ -1,6 +1,7 @@
 """Inequalities and equations at points: what is compared, and what is refused."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -41,11 +42,13 @@ def test_a_tolerance_needs_its_reason():
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1))
 @example([(2e-313, 1.0)])
 @example([(1e6, 2e-313)])
+@example([(5e-324, 0.0)])
 def test_a_bound_is_what_it_says_also_where_sides_are_not_positive(pairs):
     check = checks.at_most_one(
         lambda k: Case(*pairs[k]), over=[{"k": k} for k in range(len(pairs))]
     )
-    slack = [1e-8 * max(abs(left), abs(right)) for left, right in pairs]
+    tiny = sys.float_info.min  # what lies below the smallest normal double is rounding
+    slack = [1e-8 * max(abs(left), abs(right), tiny) for left, right in pairs]
     if all(left <= right for left, right in pairs):
         assert check.passed
     if any(left > right + room for (left, right), room in zip(pairs, slack, strict=True)):
@@ -90,6 +93,8 @@ def test_what_is_told_of_a_bound():
     assert check.worst == pytest.approx(5 / 12)
     assert check.numbers == {"room": "2.4", "largest": "0.417", "count": "3", "failures": "0"}
     assert (check.error, check.escape) == (0, 1), "nothing random: it always passes"
+    wide = checks.at_most_one(lambda n: Case(n, 1111.1), over=POINTS)
+    assert (wide.numbers["room"], wide.numbers["largest"]) == ("222", "0.0045")
     other = check.rival(lambda n: Case(n, 1.6, {"n > 0": n > 0}))
     assert other.worst == pytest.approx(5 / 1.6)
     assert (other.numbers["failures"], other.escape) == ("2", 0)

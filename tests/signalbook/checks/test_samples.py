@@ -207,6 +207,7 @@ def binomial_escape(count, hits, passes):
         (60, {"at_most": 0.2}),
         (40, {"at_most": 0.2}),
         (0, {"at_least": 0.5}),
+        (79, {"at_least": 1 - 1e-15}),
     ],
 )
 def test_the_escape_of_a_share_counts_the_draws_that_pass(hits, limit):

@@ -213,7 +213,7 @@ def test_a_point_that_is_sent_to_the_fixed_point_is_in_its_basin():
     ],
     ids=["relu", "exp", "tanh", "gelu", "critical", "slow", "superlinear"],
 )
-@pytest.mark.parametrize("depth", [3, 65, 5000])
+@pytest.mark.parametrize("depth", [1, 3, 65, 5000])
 @pytest.mark.slow
 def test_leaps_end_where_the_layers_do(k, depth):
     starts = np.array([[-0.9, 0.0, 0.5], [0.99, 1.0, -1e-3]])

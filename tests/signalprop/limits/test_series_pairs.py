@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy import integrate, stats
 
 from signalprop import activations as A
 from signalprop.limits import series_pairs
@@ -16,7 +17,7 @@ HARD_SWISH = A.Activation("hard swish", torch.nn.functional.hardswish, (-3.0, 3.
 
 def batch():
     """Forty inputs: one of length 0, one pair nearly parallel."""
-    stds = torch.tensor([0.0, 0.5, 1.0, *np.linspace(0.3, 2.0, 37)], dtype=torch.float64)
+    stds = torch.tensor([0.0, 0.5, 1.0, *np.linspace(0.3, 6.0, 37)], dtype=torch.float64)
     x = torch.from_numpy(Stream(0).numpy().standard_normal((40, 4)))
     x = x / x.norm(dim=-1, keepdim=True)
     rho = (x @ x.mT).clamp(-1, 1)
@@ -33,9 +34,9 @@ def test_series_are_the_quadrature(phi):
     direct = DirectPairs(phi, stds[few], True).block(0, 5, rho[few][:, few])
     for ours, theirs in zip((moments, slopes), direct, strict=True):
         assert torch.equal(ours, ours.mT)
-        torch.testing.assert_close(ours[few][:, few], theirs, rtol=0, atol=1e-11)
+        torch.testing.assert_close(ours[few][:, few], theirs, rtol=1e-11, atol=1e-11)
     upper = SeriesPairs(phi, stds, False, "").block(10, 20, rho[10:20, 10:])
-    torch.testing.assert_close(upper[0], moments[10:20, 10:], rtol=0, atol=1e-11)
+    torch.testing.assert_close(upper[0], moments[10:20, 10:], rtol=1e-11, atol=1e-11)
     assert upper[1] is None
 
 
@@ -45,6 +46,18 @@ def test_coefficients_are_those_of_each_length():
     for at in (0, 31, 59):
         one = hermite_coefficients(HARD_SWISH.gained(float(stds[at])), 31)
         np.testing.assert_allclose(ours[at], one, atol=1e-12)
+
+
+def test_long_inputs_see_both_kinks_close_together():
+    stds = torch.tensor([1.0, 300.0], dtype=torch.float64)
+    ours = coefficients(HARD_SWISH, HARD_SWISH, stds, 8)[1]
+    one = hermite_coefficients(HARD_SWISH.gained(300.0), 7)
+    np.testing.assert_allclose(ours, one, rtol=1e-11, atol=1e-11)
+    slopes = SeriesPairs(HARD_SWISH, stds, True, "").diagonals[1]
+    for std, slope in zip(stds.tolist(), slopes.tolist(), strict=True):
+        law = stats.norm(scale=std)
+        between = integrate.quad(lambda x, law=law: ((2 * x + 3) / 6) ** 2 * law.pdf(x), -3, 3)[0]
+        assert slope == pytest.approx(law.sf(3) + between, rel=1e-12)
 
 
 def test_nearly_parallel_pairs_are_counted_over_all_blocks(monkeypatch):

@@ -85,9 +85,7 @@ def mf_lemma_b_3(epsilon: Numbers) -> Any:
     """
     if np.any(np.asarray(epsilon) <= 0):
         raise ValueError(f"epsilon must be positive, got {epsilon}")
-    small = np.minimum(epsilon, 0.5)
-    exact = np.square(epsilon) * -np.log(np.where(np.asarray(epsilon) < 1, epsilon, small))
-    return np.where(np.asarray(epsilon) < 1, exact, np.inf)[()]
+    return np.where(np.asarray(epsilon) < 1, -np.square(epsilon) * np.log(epsilon), np.inf)[()]
 
 
 @formula()
