@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Page
 
+from tests.site.waits import wait_until
+
 PHONE = 390  # px: the width of its window
 LEAST = 10  # px: what a tick label may measure at least
 SVG = "{http://www.w3.org/2000/svg}"
@@ -17,7 +19,7 @@ def drawings(page: Page) -> Iterator[tuple[str, float]]:
     """The address of each drawing that the open page shows, and its width in px."""
     for image in page.locator("article figure img").all():
         image.scroll_into_view_if_needed()
-        page.wait_for_function("image => image.complete", arg=image.element_handle())
+        wait_until(page, "image => image.complete", image.element_handle())
         box = image.bounding_box()
         assert box is not None
         yield image.evaluate("image => image.currentSrc"), box["width"]

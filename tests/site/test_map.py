@@ -7,6 +7,7 @@ import pytest
 from signalbook.atlas import used_by
 from signalbook.inventory import rows
 from signalbook.words import slug
+from tests.site.waits import wait_until
 
 FOCUSED = "document.activeElement.dataset.id"
 
@@ -27,7 +28,7 @@ def test_every_statement_is_on_the_map(desktop):
 
 def test_an_address_lights_a_node_with_what_it_needs_and_what_uses_it(window):
     page = window.open("pages/map.html#map-orth-t1")
-    page.wait_for_function(f"{FOCUSED} === 'ORTH-T1'")
+    wait_until(page, f"{FOCUSED} === 'ORTH-T1'")
     row = rows()["ORTH-T1"]
     tied = {*row.statement_needs, *row.proof_needs, *used_by()["ORTH-T1"]}
     assert lit(page) == {"ORTH-T1"} | {name for name in tied if name.startswith("ORTH-")}

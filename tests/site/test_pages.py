@@ -8,6 +8,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 from tests.site.drawings import LEAST, PHONE, drawings, panels, points, tick_labels
+from tests.site.waits import wait_until
 
 # What a reader would see as broken, found in the page itself.
 INSPECT = r"""async () => {
@@ -135,7 +136,7 @@ def test_page_is_accessible(html, window, width, axe):
 
 def test_colours_are_accessible_at_night(html, window, width, axe, night):
     page = window.open(html)
-    page.wait_for_function(FOLLOWED)
+    wait_until(page, FOLLOWED)
     if width != PHONE or html in EACH_KIND:
         page.evaluate(axe)
         wrong = page.evaluate(AXE, NO_OTHERS)

@@ -9,6 +9,7 @@ import pytest
 from signalbook.inventory import rows
 from signalbook.pages import TO_COME
 from signalbook.words import slug
+from tests.site.waits import wait_until
 
 SHOWN = "#sb-ledger tbody tr:not([hidden])"
 
@@ -113,7 +114,7 @@ def test_the_row_of_an_address_is_shown_and_marked(desktop, verdicts):
             for place in ("#sb-ledger tbody tr:not([hidden], :target) td", "tr:target td")
         )
         assert mine != others
-        page.wait_for_function("() => scrollY >= 0")
+        wait_until(page, "() => scrollY >= 0")
         box = row.bounding_box()
         assert 0 <= box["y"] < 900, "the row is on the screen"
 
@@ -124,7 +125,7 @@ def test_an_id_puts_its_address_on_the_clipboard(browser, server):
         page = context.new_page()
         page.goto(f"{server}/pages/ledger.html?document=DEC")
         page.click("#dec-t3-1 th a")
-        page.wait_for_function("document.getElementById('sb-copied').textContent")
+        wait_until(page, "document.getElementById('sb-copied').textContent")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied == f"{server}/pages/ledger.html#dec-t3-1"
 
@@ -163,7 +164,7 @@ def settled(verdicts):
 def results(page, words):
     page.goto(page.url.split("/pages/")[0] + f"/search.html?q={words}")
     page.wait_for_selector("ul.search li a")
-    page.wait_for_function("!document.querySelector('.search-summary').textContent.endsWith('...')")
+    wait_until(page, "!document.querySelector('.search-summary').textContent.endsWith('...')")
     return [a.get_attribute("href") for a in page.query_selector_all("ul.search li > a")]
 
 
