@@ -13,8 +13,8 @@ SECONDS = 30
 def wait_until(page: Page, condition: str, arg: Any = None) -> None:
     """Wait until an expression, or a function of ``arg``, is true on the page.
 
-    Playwright's own ``wait_for_function`` looks again from within the page, where the policy refuses
-    it: it works only for what is true at once.
+    Playwright's own ``wait_for_function`` looks again from within the page, where the policy
+    refuses it: it works only for what is true at once.
     """
     end = time.monotonic() + SECONDS
     while not page.evaluate(condition, arg):
