@@ -208,12 +208,9 @@ BROKEN = {":", "--", "-."}
 FORMAT = re.compile(r"(?P<color>C\d|k)?(?P<marker>[.ox+*^vsDd])?(?P<ls>--|-\.|-|:)?")
 
 
-@pytest.mark.parametrize("chapter", [c for c in PROJECT.chapters if not PROJECT.record(c).exists()])
+@pytest.mark.parametrize("chapter", PROJECT.chapters)
 def test_one_colour_for_one_thing(chapter):
-    """Theory is black and broken, guides are grey and solid, the rest takes the palette.
-
-    A record vouches for the code of its chapter, the drawing with it: these keep theirs.
-    """
+    """Theory is black and broken, guides are grey and solid, the rest takes the palette."""
     for match in CELL.finditer(text(chapter)):
         if "figures.show(" in match["code"]:
             nodes = list(ast.walk(ast.parse(match["code"])))
