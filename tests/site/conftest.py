@@ -102,7 +102,7 @@ class Window:
     def __post_init__(self) -> None:
         self.page.on("request", lambda request: self._check_request(request.url))
         self.page.on("requestfinished", lambda r: self.loaded.add(self.file(r.url)))
-        self.page.on("requestfailed", lambda r: self.wrong.append(f"request failed: {r.url}"))
+        self.page.on("requestfailed", lambda r: self._check_failure(r.url, r.failure))
         self.page.on("pageerror", lambda error: self.wrong.append(f"script error: {error}"))
         self.page.on("console", lambda m: self._check_console(m.type, m.text))
 
@@ -124,6 +124,10 @@ class Window:
     def _check_request(self, url: str) -> None:
         if not url.startswith((f"{self.origin}/", "data:", "blob:")):
             self.wrong.append(f"request off the site: {url}")
+
+    def _check_failure(self, url: str, why: str | None) -> None:
+        if why != "net::ERR_ABORTED":  # the page was left while it still asked
+            self.wrong.append(f"request failed ({why}): {url}")
 
     def _check_console(self, kind: str, text: str) -> None:
         if kind == "error":
