@@ -18,6 +18,7 @@ import torch
 from scipy import stats
 
 import signalprop as sp
+from signalbook.checks import LEVEL
 from signallab.case import Case
 from signalprop import theory
 from signalprop.random import Stream
@@ -42,7 +43,6 @@ WALK = np.array([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]])
 FAR_SHARE = 0.2  # of the runs that start far from orthogonal, the others orthogonal
 NEARLY_PARALLEL = 0.999 * 2**-0.5  # a gap just below the largest one of two samples
 BURN_IN = 50
-LEVEL = 1e-7  # chance that a stationary mean lies outside the interval given for it
 
 
 def walk(
@@ -130,7 +130,10 @@ def _stationary(chain: Representations) -> Floats:
 
 @cache
 def _path(chain: Representations, function: str) -> tuple[Floats, float]:
-    """The function by run and layer from its start, and how uncertain its stationary mean is."""
+    """The function by run and layer from its start, and how uncertain its stationary mean is.
+
+    The stationary mean lies outside of its interval with the probability ``LEVEL``.
+    """
     if function not in FUNCTIONS:
         raise ValueError(f"function must be one of {', '.join(FUNCTIONS)}, got {function!r}")
     settled = _stationary(chain)
