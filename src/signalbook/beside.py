@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-__all__ = ["LABEL", "beside"]
+__all__ = ["beside"]
 
-LABEL = "recorded, document's size"
 MARKS = 12  # on a curve
 LOOK: dict[str, Any] = {"marker": "D", "markersize": 4, "markerfacecolor": "none", "lw": 0.7}
 LOOK |= {"linestyle": "-"}
@@ -50,11 +49,11 @@ class _Curve:
         return chosen[[self.x, self.y]].dropna()
 
 
-def beside(figure: Any, live: pd.DataFrame, recorded: pd.DataFrame) -> int:
+def beside(figure: Any, live: pd.DataFrame, recorded: pd.DataFrame, name: str) -> int:
     """Draw the recorded rows beside each line of ``figure`` that shows live ones; count them.
 
-    They have the colour of their curve and open marks; the legend names them. Rows of values that
-    the live run does not have (another width) are drawn in grey.
+    They have the colour of their curve and open marks; the legend has their ``name``. Rows of
+    values that the live run does not have (another width) are drawn in grey.
     """
     drawn = 0
     for ax in figure.axes:
@@ -66,7 +65,7 @@ def beside(figure: Any, live: pd.DataFrame, recorded: pd.DataFrame) -> int:
             every = max(1, len(points) // MARKS)
             ax.plot(points[curve.x], points[curve.y], color=color, markevery=every, **LOOK)
         if found:
-            _name(ax)
+            _name(ax, name)
         drawn += len(found)
     return drawn
 
@@ -126,9 +125,9 @@ def _others(curves: list[_Curve], recorded: pd.DataFrame) -> list[_Curve]:
     return found
 
 
-def _name(ax: Any) -> None:
+def _name(ax: Any, name: str) -> None:
     """Put the recorded run into the legend, which keeps its place, title and columns."""
-    mark = Line2D([], [], color="0.3", label=LABEL, **LOOK)
+    mark = Line2D([], [], color="0.3", label=name, **LOOK)
     old = ax.get_legend()
     if old is None:
         ax.legend(handles=[mark])
@@ -136,7 +135,7 @@ def _name(ax: Any) -> None:
     names = [text.get_text() for text in old.texts]
     ax.legend(
         [*old.legend_handles, mark],
-        [*names, LABEL],
+        [*names, name],
         title=old.get_title().get_text(),
         loc=old._loc,
         ncols=old._ncols,

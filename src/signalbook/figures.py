@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from signalbook.scale import reductions
 
 __all__ = ["Figure", "begin", "record", "show", "use_style"]
 
-_records: dict[str, str] = {}  # the recorded rows of the chapter's figures, by name, as CSV
+_records: dict[str, Recorded] = {}  # of the chapter's figures, by name
 
 
 def begin(chapter: str) -> None:
@@ -38,6 +39,19 @@ def use_style() -> None:
     plt.switch_backend("agg")
     with as_file(files("signalbook").joinpath("book.mplstyle")) as path:
         plt.style.use(path)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What was recorded of a figure: its rows as CSV, and what was smaller than in the document."""
+
+    csv: str
+    reduced: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """What the run is called in a legend."""
+        return "recorded, larger run" if self.reduced else "recorded, document's size"
 
 
 class Figure:
@@ -116,15 +130,17 @@ def show(
         raise ValueError(f"name must be letters, digits and hyphens, got {name!r}")
     rows = pd.DataFrame(data)
     recorded = _records.get(name)
-    drawn = beside(figure, rows, pd.read_csv(io.StringIO(recorded))) if recorded else 0
+    drawn = 0
+    if recorded:
+        drawn = beside(figure, rows, pd.read_csv(io.StringIO(recorded.csv)), recorded.name)
     reduced = [name for name in reductions() if name not in regardless_of]
     shown = Figure(figure, name, rows, raster=raster, reduced=reduced, recorded=drawn)
     plt.close(figure)
     return shown
 
 
-def record(chapter: str) -> dict[str, str]:
-    """Return the recorded rows of a chapter's figures as CSV, by name; none where there are none.
+def record(chapter: str) -> dict[str, Recorded]:
+    """Return what was recorded of a chapter's figures, by name; none where there are none.
 
     Outside a clone of the book there are none.
     """
@@ -132,4 +148,7 @@ def record(chapter: str) -> dict[str, str]:
         found = read_json(Project.find(Path.cwd()).record(chapter))
     except BookError:
         return {}
-    return {name: figure["csv"] for name, figure in (found or {}).get("figures", {}).items()}
+    return {
+        name: Recorded(figure["csv"], figure["reduced"])
+        for name, figure in (found or {}).get("figures", {}).items()
+    }

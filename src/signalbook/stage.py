@@ -102,7 +102,7 @@ def _chapter(project: Project, chapter: str, ledger: Ledger) -> dict[str, bytes]
     record = read_record(project, chapter)
     notebook, files = _merge(source, run, chapter, record)
     check_figures(notebook, chapter)
-    _tell_recorded(notebook)
+    _tell_recorded(notebook, record)
     _show_claims(notebook, chapter, ledger.of(chapter))
     _label_folds(notebook)
     _name_tables(notebook)
@@ -182,12 +182,17 @@ def _merge(
     return notebook, files
 
 
-def _tell_recorded(notebook: dict[str, Any]) -> None:
+def _tell_recorded(notebook: dict[str, Any], record: Record | None) -> None:
     """Say of a picture with recorded curves that they are there, to all readers."""
     for cell in notebook["cells"]:
-        if any(figure.get("recorded") for figure in figures_in([cell])):
+        for figure in figures_in([cell]):
+            if record is None or not figure.get("recorded"):
+                continue
+            smaller = record["figures"][figure["name"]]["reduced"]
+            size = "that was to be had" if smaller else "at the document's size"
+            which = "largest run" if smaller else "run"
             shown = cell["metadata"]["mystnb"]
-            shown["figure"]["caption"] += " Open marks: the recorded run at the document's size."
+            shown["figure"]["caption"] += f" Open marks: the recorded {which} {size}."
             shown["image"]["alt"] += " Thin lines with open marks: the recorded run."
 
 

@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from signalbook import draw, figures
-from signalbook.beside import LABEL, beside
+from signalbook.beside import beside
+
+LABEL = "recorded"
 
 LAYERS = np.arange(1, 5)
 
@@ -46,7 +48,7 @@ def test_each_recorded_curve_lies_on_its_own_in_its_colour(ax):
     live = draw.curves(ax, runs([8, 16], 3), "layer", "gap", "width")
     curves = [line for line in ax.lines if len(line.get_xdata()) == 4]
     recorded = rows_of(runs([16, 8], 20, shift=0.5))
-    assert beside(ax.figure, live, recorded) == 2
+    assert beside(ax.figure, live, recorded, LABEL) == 2
     for width, curve, line in zip((8, 16), curves, marked(ax), strict=True):
         there = recorded[recorded["width"] == width]
         np.testing.assert_allclose(line.get_ydata(), there["mean gap"])
@@ -55,14 +57,14 @@ def test_each_recorded_curve_lies_on_its_own_in_its_colour(ax):
 
 def test_longer_recorded_curves_are_drawn_whole(ax):
     live = draw.curves(ax, runs([8], 3), "layer", "gap", "width")
-    beside(ax.figure, live, rows_of(runs([8], 3, layers=np.arange(1, 31))))
+    beside(ax.figure, live, rows_of(runs([8], 3, layers=np.arange(1, 31))), LABEL)
     assert ax.get_xlim()[1] > 30
     assert len(marked(ax)[0].get_xdata()) == 30
 
 
 def test_a_value_that_only_the_record_has_is_grey(ax):
     live = draw.curves(ax, runs([8], 3), "layer", "gap", "width")
-    assert beside(ax.figure, live, rows_of(runs([8, 64], 3))) == 2
+    assert beside(ax.figure, live, rows_of(runs([8, 64], 3)), LABEL) == 2
     assert [line.get_color() for line in marked(ax)][1] == "0.5"
 
 
@@ -70,14 +72,14 @@ def test_two_tables_are_not_mixed_into_a_grey_curve(ax):
     """A name that stands in two tables of the record is no curve that only the record has."""
     live = draw.curves(ax, runs([8], 3), "layer", "gap", "width")
     one, other = rows_of(runs([8, 64], 3)), rows_of(runs([64], 3)).assign(gap=7.0)
-    assert beside(ax.figure, live, pd.concat([one, other])) == 1
+    assert beside(ax.figure, live, pd.concat([one, other]), LABEL) == 1
     assert [line.get_color() for line in marked(ax)] != ["0.5"]
 
 
 def test_the_legend_names_the_record_and_keeps_the_rest(ax):
     live = draw.curves(ax, runs([8, 16], 3), "layer", "gap", "width")
     ax.legend(title="gaps", loc="lower left", ncols=2)
-    beside(ax.figure, live, rows_of(runs([8, 16], 3)))
+    beside(ax.figure, live, rows_of(runs([8, 16], 3)), LABEL)
     legend = ax.get_legend()
     assert [text.get_text() for text in legend.texts] == ["width 8", "width 16", LABEL]
     assert (legend.get_title().get_text(), legend._loc, legend._ncols) == ("gaps", 3, 2)
@@ -88,12 +90,12 @@ def test_figures_that_hand_out_columns_or_raw_runs(ax):
     live = pd.DataFrame({"depth": LAYERS, "rank": 2.0 * LAYERS, "r": LAYERS**0.5})
     ax.plot(LAYERS, 2.0 * LAYERS, color="C3", label="rank")
     recorded = pd.DataFrame({"depth": [1, 9], "rank": [7.0, 8.0], "r": [0.0, 0.0]})
-    assert beside(ax.figure, live, recorded) == 1
+    assert beside(ax.figure, live, recorded, LABEL) == 1
     assert marked(ax)[0].get_ydata().tolist() == [7.0, 8.0]
     ax.clear()
     raw = runs([8, 16], 3)
     draw.curves(ax, raw, "layer", "gap", "width")
-    assert beside(ax.figure, raw, runs([8, 16], 5)) == 2
+    assert beside(ax.figure, raw, runs([8, 16], 5), LABEL) == 2
     np.testing.assert_allclose(marked(ax)[0].get_ydata(), 80 + LAYERS + 2)
 
 
@@ -102,20 +104,20 @@ def test_what_shows_no_column_is_left_alone(ax):
     ax.plot(LAYERS, 2.0 * LAYERS + 1e-3)
     ax.axhline(1.0)
     ax.plot([1], [2.0], "x")
-    assert beside(ax.figure, live, live) == 0
+    assert beside(ax.figure, live, live, LABEL) == 0
     assert ax.get_legend() is None
 
 
 def test_a_record_of_other_columns_draws_nothing(ax):
     live = draw.curves(ax, runs([8], 3), "layer", "gap", "width")
-    assert beside(ax.figure, live, pd.DataFrame({"epoch": [1, 2], "loss": [0.1, 0.2]})) == 0
+    assert beside(ax.figure, live, pd.DataFrame({"epoch": [1, 2], "loss": [0.1, 0.2]}), LABEL) == 0
     assert marked(ax) == []
 
 
 def test_raw_runs_of_several_widths_are_never_mixed(ax):
     raw = runs([8], 3)
     draw.curves(ax, raw, "layer", "gap", "width")
-    assert beside(ax.figure, raw, runs([8, 64], 3)) == 2
+    assert beside(ax.figure, raw, runs([8, 64], 3), LABEL) == 2
     assert [line.get_ydata()[0] for line in marked(ax)] == [82.0, 642.0]
 
 
@@ -123,4 +125,4 @@ def test_a_record_that_varies_what_the_live_run_holds_fixed_is_not_averaged(ax):
     live = pd.DataFrame({"depth": LAYERS, "rank": 2.0 * LAYERS})
     ax.plot(LAYERS, 2.0 * LAYERS)
     two = pd.concat([live.assign(law="a"), live.assign(law="b", rank=0.0)])
-    assert beside(ax.figure, live, two) == 0
+    assert beside(ax.figure, live, two, LABEL) == 0

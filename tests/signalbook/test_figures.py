@@ -1,6 +1,7 @@
 """A figure and its data: what is handed out, and what a record adds."""
 
 import json
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -20,7 +21,7 @@ def chapter(tmp_path, monkeypatch):
     (tmp_path / "chapters").mkdir()
     path = tmp_path / "records" / "rank" / "depth.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"figures": {"ranks": {"csv": CSV}}}))
+    path.write_text(json.dumps({"figures": {"ranks": {"csv": CSV, "reduced": []}}}))
     monkeypatch.chdir(tmp_path)
     yield "rank/depth"
     figures.begin("rank/another")
@@ -45,6 +46,17 @@ def test_a_recorded_curve_is_drawn_and_the_data_stay_the_live_ones(chapter):
     assert ax.lines[1].get_ydata().tolist() == [3.5, 2.5, 1.5]
     assert bundle[FIGURE]["recorded"] == 1
     assert pd.DataFrame(ROWS).to_csv(index=False, float_format="%.12g") == bundle[FIGURE]["csv"]
+
+
+@pytest.mark.parametrize(
+    ("reduced", "name"), [([], "recorded, document's size"), (["width"], "recorded, larger run")]
+)
+def test_the_legend_says_whether_the_recorded_run_has_the_documents_size(chapter, reduced, name):
+    found = {"figures": {"ranks": {"csv": CSV, "reduced": reduced}}}
+    Path("records/rank/depth.json").write_text(json.dumps(found))
+    figures.begin(chapter)
+    ax, _ = shown("ranks")
+    assert [text.get_text() for text in ax.get_legend().texts] == [name]
 
 
 def test_only_what_was_recorded_of_this_figure_and_chapter_is_drawn(chapter):
