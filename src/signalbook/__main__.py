@@ -267,11 +267,10 @@ def _assignments(options: argparse.Namespace, own: Mapping[str, Any] = {}) -> di
 
 def _estimate(project: Project, name: str, parameters: dict[str, Any]) -> None:
     """Say before a run how long it may take, so that nobody waits for hours unasked."""
-    from signalbook.costs import estimate
-    from signalbook.records import duration
+    from signalbook.costs import estimate, roughly
 
     guess = estimate(project, name, parameters)
-    print(f"{name}: about {duration(guess.seconds)}, {guess.because}", flush=True)
+    print(f"{name}: {roughly(guess.seconds)}, {guess.because}", flush=True)
 
 
 def _tell(cell: int, cells: int) -> None:

@@ -44,8 +44,9 @@ def cost_page(project: Project, titles: Mapping[str, str]) -> str:
         "# What the chapters cost\n\n"
         "The first numbers are those of the fast profile, the last those of the document's own "
         "sizes. Both are measured: the first by the build, when it last executed the chapter, the "
-        "last by the run that wrote the chapter's record. *About* marks a guess, for what was "
-        "never run here: that the work grows with each value that the profile reduces. *The same* "
+        "last by the run that wrote the chapter's record. *About*, or *more than*, marks a "
+        "guess, for what was never run here: that the work grows with each size that the profile "
+        "reduces, which is mostly too much, since a run has parts that do not. *The same* "
         "means that nothing is reduced. Time is what the clock says, with other chapters running "
         f"beside; each has one thread. Measured on: {'; '.join(sorted(machines)) or 'no machine'}. "
         f"All {len(measured)} chapters with a measurement took {total} of CPU time together.\n\n"
@@ -68,17 +69,6 @@ def _captions(project: Project) -> dict[str, str]:
     return found
 
 
-def _roughly(seconds: float) -> str:
-    """A guess has no more digits than it deserves.
-
-    >>> _roughly(32), _roughly(5932), _roughly(12_046_440)
-    ('32 s', '1 h 40 min', '3300 h')
-    """
-    if seconds >= 36_000:
-        return f"{float(f'{seconds / 3600:.2g}'):.0f} h"
-    return duration(seconds if seconds < 600 else 600 * round(seconds / 600))
-
-
 def _cost(cost: Mapping[str, Any] | None) -> list[str]:
     if cost is None:
         return ["not measured", "", ""]
@@ -95,6 +85,6 @@ def _cost_in_full(
     record = read_record(project, chapter)
     cost = record.data if record else costs.measured(project, chapter, document)
     if cost is None:
-        return [f"about {_roughly(costs.estimate(project, chapter, document).seconds)}", "", ""]
+        return [f"{costs.roughly(costs.estimate(project, chapter, document).seconds)}", "", ""]
     smaller = " (smaller than the document)" if record and record.reductions(source) else ""
     return [duration(cost["seconds"]) + smaller, f"{cost['memory_mb']} MB", str(cost["device"])]

@@ -20,13 +20,16 @@ from signalbook.files import read_json, write
 from signalbook.fingerprint import of_values
 from signalbook.keys import values as values_of
 from signalbook.project import Project
+from signalbook.records import duration
 from signalbook.scale import OURS
 from signalbook.source import Source
 
-__all__ = ["Estimate", "device_name", "estimate", "keep", "machine", "measured", "needs"]
+__all__ = ["Estimate", "device_name", "estimate", "keep", "machine", "measured", "needs", "roughly"]
 
 #: Seconds that any run takes: a kernel starts, torch is loaded.
 LEAST = 3.0
+
+YEAR = 365 * 86_400.0
 
 #: What a cluster is asked for at least, in MB and minutes: enough for every chapter that is fast.
 MEMORY, RUNTIME = 3000, 60
@@ -81,6 +84,19 @@ def estimate(project: Project, chapter: str, parameters: Mapping[str, Any]) -> E
     return min(known, key=lambda entry: entry[0])[1]
 
 
+def roughly(seconds: float) -> str:
+    """A guess has no more digits than it deserves, and beyond a year none.
+
+    >>> roughly(32), roughly(5932), roughly(12_046_440), roughly(1e9)
+    ('about 32 s', 'about 1 h 40 min', 'about 3300 h', 'more than a year')
+    """
+    if seconds >= YEAR:
+        return "more than a year"
+    if seconds >= 36_000:
+        return f"about {float(f'{seconds / 3600:.2g}'):.0f} h"
+    return f"about {duration(seconds if seconds < 600 else 600 * round(seconds / 600))}"
+
+
 def needs(project: Project, chapter: str, parameters: Mapping[str, Any]) -> dict[str, int]:
     """Return what a cluster is asked for: ``mem_mb``, ``runtime`` in minutes and ``gpu``.
 
@@ -130,12 +146,17 @@ def _known(project: Project, chapter: str) -> Iterator[tuple[Mapping[str, Any], 
 def _ratio(value: Any, known: Any) -> float:
     """How many times more work a value asks for, if the work is proportional to it.
 
+    Sizes are whole numbers. A fraction is a rate or a limit: it makes no work by being larger, and
+    a list of them makes work by its length.
+
     >>> _ratio(15000, 1200), _ratio([5, 15], [5]), _ratio("adam", "sgd"), _ratio(2, 4)
     (12.5, 4.0, 1.0, 0.5)
+    >>> _ratio(0.001, 0.05), _ratio([0.1, 0.01, 0.001], [0.1])
+    (1.0, 3.0)
     """
     if isinstance(value, list) and isinstance(known, list) and value and known:
-        numbers = all(isinstance(x, int | float) and x > 0 for x in [*value, *known])
-        return float(sum(value) / sum(known)) if numbers else len(value) / len(known)
-    if isinstance(value, int | float) and isinstance(known, int | float):
-        return float(value / known) if value > 0 and known > 0 else 1.0
+        sizes = all(isinstance(x, int) and x > 0 for x in [*value, *known])
+        return sum(value) / sum(known) if sizes else len(value) / len(known)
+    if isinstance(value, int) and isinstance(known, int):
+        return value / known if value > 0 and known > 0 else 1.0
     return 1.0

@@ -31,7 +31,7 @@ from signalbook.keys import code_changes, values
 from signalbook.outputs import claims_in, figures_in
 from signalbook.parameters import resolve
 from signalbook.project import Project
-from signalbook.records import duration, read_record, seal
+from signalbook.records import read_record, seal
 from signalbook.scale import OURS
 from signalbook.source import Source
 from signalbook.thinning import thinned
@@ -127,7 +127,7 @@ def make_due(project: Project, seconds: float = np.inf) -> int:
             print(f"the time is over; still to record: {names}")
             break
         known = "when it was recorded" if project.record(chapter).is_file() else "by a rough guess"
-        print(f"{chapter}: {duration(estimate)}, {known}", flush=True)
+        print(f"{chapter}: {costs.roughly(estimate)}, {known}", flush=True)
         code = _recorded_within(left, chapter, project)
         failed += code not in (0, None)
         if code is None:

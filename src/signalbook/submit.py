@@ -20,7 +20,6 @@ from signalbook.files import read_json, replace
 from signalbook.paper import make_record
 from signalbook.parameters import resolve
 from signalbook.project import Project
-from signalbook.records import duration
 from signalbook.source import Source
 
 __all__ = ["record_as_ordered", "submit"]
@@ -44,7 +43,7 @@ def submit(
     with only_one(project.build / "recorded" / "lock", "making of records") as lock:
         guesses = {chapter: _order(project, chapter, chosen) for chapter in chapters}
         for chapter, guess in guesses.items():
-            print(f"{chapter}: about {duration(guess.seconds)}, {guess.because}", flush=True)
+            print(f"{chapter}: {costs.roughly(guess.seconds)}, {guess.because}", flush=True)
         fetch_data(project, chapters)
 
         def states() -> dict[str, Mapping[str, Any]]:

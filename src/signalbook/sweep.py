@@ -33,7 +33,6 @@ from signalbook.files import read_json, replace
 from signalbook.fingerprint import of_values
 from signalbook.keys import stale, values
 from signalbook.project import Project
-from signalbook.records import duration
 from signalbook.source import Source
 
 __all__ = ["PROFILE", "Point", "execute_point", "parse_grid", "points", "sweep"]
@@ -176,7 +175,7 @@ def _announce(project: Project, every: Sequence[Point], due: Sequence[Point], co
         guesses = [costs.estimate(project, chapter, point.parameters) for point in due]
         longest = max(guess.seconds for guess in guesses)
         total = max(longest, sum(guess.seconds for guess in guesses) / cores)
-        text += f"; the others take about {duration(total)} on {cores} cores"
+        text += f"; the others take {costs.roughly(total)} on {cores} cores"
     print(text, flush=True)
 
 
