@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 import torch
 
-__all__ = ["Array", "Floats", "Numbers", "as_dtype", "as_tensor", "on_tensors"]
+__all__ = ["Array", "Floats", "Numbers", "Plain", "as_dtype", "as_tensor", "on_tensors"]
 
 Array = np.ndarray[Any, Any] | torch.Tensor
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Numbers = float | np.ndarray[Any, Any]
+Plain = Numbers | Sequence[Any]  # what is no tensor, and so gives numpy arrays
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
 

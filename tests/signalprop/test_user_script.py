@@ -31,6 +31,25 @@ relu: Numbers = sp.activations.relu(np.ones(3))
 same: torch.Tensor = sp.activations.relu(torch.ones(3))
 kernel: Numbers = sp.nngp(np.eye(2), sp.activations.tanh, depth=2)
 tangent: torch.Tensor = sp.ntk(torch.eye(2), torch.relu, depth=range(1, 4), bias_variance=0.1)
+q, w = np.linspace(0.5, 2.0, 4), torch.tensor([1.0, 2.0])
+kappa = sp.KernelMap(sp.activations.tanh.normalized())
+image: Numbers = kappa(q / 2)
+listed: Numbers = kappa([0.0, 0.5])
+drift: torch.Tensor = kappa.derivative(w / 2)
+walk: Numbers = kappa.iterate(0.5, depth=3)
+walks: torch.Tensor = kappa.iterate(w / 2, depth=3, layers=[0, 3])
+gaps: torch.Tensor = kappa.iterate_complement(w / 2, depth=3)
+below: Numbers = kappa.complement(q / 2)
+curvature: Numbers = kappa.nonlinearity
+lengths = sp.LengthMap(torch.nn.functional.mish, weight_variance=1.5)
+longer: Numbers = lengths(q)
+means: torch.Tensor = lengths.mean(w)
+paths: Numbers = lengths.iterate([0.5, 2.0], depth=3)
+pair: torch.Tensor = lengths.covariance(1.0, w, 0.5)
+angle: Numbers = lengths.correlation(q, 1.0, 0.5)
+chi: Numbers = sp.MeanField(sp.activations.tanh, weight_variance=q, bias_variance=0.1).chi
+scale: torch.Tensor = sp.MeanField(torch.tanh, w, bias_variance=0.1).depth_scale
+edge: torch.Tensor = sp.MeanField(torch.tanh, bias_variance=w).length
 model = torch.nn.Sequential(torch.nn.Linear(16, 4), sp.RMSNorm(eps=1e-5))
 with sp.probe(model, [sp.rank, sp.isometry_gap], gradients=True) as seen:
     model(torch.randn(3, 16)).sum().backward()

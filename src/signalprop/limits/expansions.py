@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import Array, on_tensors
+from signalprop._threads import threads_for
 from signalprop.limits.quadrature import density, panel_rule, resolve
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def hermite_series(x: Tensor, coefficients: tuple[float, ...]) -> Tensor:
     return sum((c * he for c, he in zip(coefficients, rows, strict=False)), torch.zeros_like(x))
 
 
+@threads_for(0)
 def hermite_coefficients(
     phi: Activation, order: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, as_tensor, on_tensors
+from signalprop._arrays import Array, Plain, as_tensor, on_tensors
 from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
@@ -61,15 +61,27 @@ class LengthMap:
             f"bias_variance={self.bias_variance:g})"
         )
 
-    def __call__(self, q: Array | float) -> Array:
+    @overload
+    def __call__(self, q: Tensor) -> Tensor: ...
+    @overload
+    def __call__(self, q: Plain) -> np.ndarray[Any, Any]: ...
+    def __call__(self, q: Array | Plain) -> Array:
         """Return the variance of the next layer's pre-activations."""
         return self._answer(self._value, q)
 
-    def mean(self, q: Array | float) -> Array:
+    @overload
+    def mean(self, q: Tensor) -> Tensor: ...
+    @overload
+    def mean(self, q: Plain) -> np.ndarray[Any, Any]: ...
+    def mean(self, q: Array | Plain) -> Array:
         """Return ``E phi(sqrt(q) X)``: the coefficient ``a_0`` at length q of COND Appendix D."""
         return self._answer(lambda v: self._expect(self.phi, v), q)
 
-    def derivative(self, q: Array | float) -> Array:
+    @overload
+    def derivative(self, q: Tensor) -> Tensor: ...
+    @overload
+    def derivative(self, q: Plain) -> np.ndarray[Any, Any]: ...
+    def derivative(self, q: Array | Plain) -> Array:
         """Return the derivative of the length map, for ``q > 0``.
 
         With ``s = sqrt(q)`` it is ``weight_variance E phi(sX) phi'(sX) X / s`` plus, for a jump of
@@ -81,7 +93,11 @@ class LengthMap:
             raise ValueError("q must be positive for a derivative")
         return self._answer(self._slope, q)
 
-    def iterate(self, q: Array | float, depth: int) -> Array:
+    @overload
+    def iterate(self, q: Tensor, depth: int) -> Tensor: ...
+    @overload
+    def iterate(self, q: Plain, depth: int) -> np.ndarray[Any, Any]: ...
+    def iterate(self, q: Array | Plain, depth: int) -> Array:
         """Return the lengths through ``depth`` layers: ``(..., depth + 1)``."""
         if depth < 0:
             raise ValueError(f"depth must be at least 0, got {depth}")
@@ -114,7 +130,15 @@ class LengthMap:
             return 0.0
         raise ValueError(f"lengths of {self.phi.name} grow without a fixed point below 2^40")
 
-    def covariance(self, q1: Array | float, q2: Array | float, rho: Array | float) -> Array:
+    @overload
+    def covariance(self, q1: Tensor, q2: Array | Plain, rho: Array | Plain) -> Tensor: ...
+    @overload
+    def covariance(self, q1: Plain, q2: Tensor, rho: Array | Plain) -> Tensor: ...
+    @overload
+    def covariance(self, q1: Plain, q2: Plain, rho: Tensor) -> Tensor: ...
+    @overload
+    def covariance(self, q1: Plain, q2: Plain, rho: Plain) -> np.ndarray[Any, Any]: ...
+    def covariance(self, q1: Array | Plain, q2: Array | Plain, rho: Array | Plain) -> Array:
         """Return ``weight_variance E phi(sqrt(q1) X) phi(sqrt(q2) Y) + bias_variance``.
 
         ``X, Y`` are standard with correlation ``rho``; the three arguments broadcast. One
@@ -126,7 +150,15 @@ class LengthMap:
         """
         return _pairs(q1, q2, rho, self)
 
-    def correlation(self, q1: Array | float, q2: Array | float, rho: Array | float) -> Array:
+    @overload
+    def correlation(self, q1: Tensor, q2: Array | Plain, rho: Array | Plain) -> Tensor: ...
+    @overload
+    def correlation(self, q1: Plain, q2: Tensor, rho: Array | Plain) -> Tensor: ...
+    @overload
+    def correlation(self, q1: Plain, q2: Plain, rho: Tensor) -> Tensor: ...
+    @overload
+    def correlation(self, q1: Plain, q2: Plain, rho: Plain) -> np.ndarray[Any, Any]: ...
+    def correlation(self, q1: Array | Plain, q2: Array | Plain, rho: Array | Plain) -> Array:
         """Return the correlation after the layer of inputs of lengths q1, q2 and correlation rho.
 
         >>> from signalprop.activations import identity
@@ -136,10 +168,10 @@ class LengthMap:
         product = self(q1) * self(q2)
         if bool((torch.as_tensor(product) == 0).any()):
             raise ValueError("a correlation needs lengths that the layer does not map to 0")
-        result: Array = self.covariance(q1, q2, rho) / product**0.5
+        result: Array = _pairs(q1, q2, rho, self) / product**0.5
         return result
 
-    def _answer(self, function: Callable[[Tensor], Tensor], q: Array | float) -> Array:
+    def _answer(self, function: Callable[[Tensor], Tensor], q: Array | Plain) -> Array:
         v = as_tensor(q, "q").to(torch.float64)
         if bool((v < 0).any()):
             raise ValueError(f"q must not be negative, got {float(v.min())}")
@@ -210,7 +242,7 @@ def grid_at_length(phi: Activation, q: float) -> Grid:
 
 
 @on_tensors("q1", "q2", "rho")
-def _pairs(q1: Array | float, q2: Array | float, rho: Array | float, layer: LengthMap) -> Array:
+def _pairs(q1: Array | Plain, q2: Array | Plain, rho: Array | Plain, layer: LengthMap) -> Array:
     arrays = [torch.as_tensor(a, dtype=torch.float64) for a in (q1, q2, rho)]
     if bool((arrays[2].abs() > 1).any()):
         raise ValueError(f"rho must lie in [-1, 1], got {float(arrays[2].abs().max())} in size")

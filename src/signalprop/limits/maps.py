@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, as_tensor
+from signalprop._arrays import Array, Plain, as_tensor
 from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
@@ -61,7 +61,7 @@ class KernelMap:
             raise ValueError(f"a kernel map needs an Activation, got {type(source).__name__}")
 
     @classmethod
-    def from_series(cls, weights: Array | list[float]) -> KernelMap:
+    def from_series(cls, weights: Array | Plain) -> KernelMap:
         """Return ``sum_k weights[..., k] rho^k``; leading dimensions are a batch of maps.
 
         Every such series with non-negative weights is the kernel map of an activation, the one
@@ -79,7 +79,7 @@ class KernelMap:
         return cls(Series(w.detach().cpu()))
 
     @classmethod
-    def from_hermite(cls, coefficients: Array | list[float]) -> KernelMap:
+    def from_hermite(cls, coefficients: Array | Plain) -> KernelMap:
         """Return the map of an activation with these Hermite coefficients ``(..., K)``.
 
         >>> KernelMap.from_hermite([0.6, 0.8])(1.0)
@@ -93,16 +93,16 @@ class KernelMap:
     @overload
     def __call__(self, rho: Tensor) -> Tensor: ...
     @overload
-    def __call__(self, rho: np.ndarray[Any, Any] | float) -> np.ndarray[Any, Any]: ...
-    def __call__(self, rho: Array | float) -> Array:
+    def __call__(self, rho: Plain) -> np.ndarray[Any, Any]: ...
+    def __call__(self, rho: Array | Plain) -> Array:
         """Return ``kappa(rho)``."""
         return _answer(self._value, rho, "rho", -1.0)
 
     @overload
     def derivative(self, rho: Tensor) -> Tensor: ...
     @overload
-    def derivative(self, rho: np.ndarray[Any, Any] | float) -> np.ndarray[Any, Any]: ...
-    def derivative(self, rho: Array | float) -> Array:
+    def derivative(self, rho: Plain) -> np.ndarray[Any, Any]: ...
+    def derivative(self, rho: Array | Plain) -> Array:
         """Return ``kappa'(rho) = E phi'(X) phi'(Y)``; infinite at 1 for an activation with jumps.
 
         >>> from signalprop.activations import sign
@@ -111,7 +111,11 @@ class KernelMap:
         """
         return _answer(self._slope, rho, "rho", -1.0)
 
-    def complement(self, delta: Array | float) -> Array:
+    @overload
+    def complement(self, delta: Tensor) -> Tensor: ...
+    @overload
+    def complement(self, delta: Plain) -> np.ndarray[Any, Any]: ...
+    def complement(self, delta: Array | Plain) -> Array:
         """Return ``1 - kappa(1 - delta)`` for ``delta`` in [0, 2], without cancellation.
 
         >>> from signalprop.activations import exp
@@ -120,7 +124,13 @@ class KernelMap:
         """
         return _answer(self._complement, delta, "delta", 0.0)
 
-    def iterate(self, rho: Array | float, depth: int, layers: Sequence[int] | None = None) -> Array:
+    @overload
+    def iterate(self, rho: Tensor, depth: int, layers: Sequence[int] | None = None) -> Tensor: ...
+    @overload
+    def iterate(
+        self, rho: Plain, depth: int, layers: Sequence[int] | None = None
+    ) -> np.ndarray[Any, Any]: ...
+    def iterate(self, rho: Array | Plain, depth: int, layers: Sequence[int] | None = None) -> Array:
         """Return ``rho, kappa(rho), ...`` through ``depth`` layers: ``(..., depth + 1)``.
 
         With ``layers`` (increasing, from 0 to ``depth``) only those are kept, in memory that does
@@ -134,8 +144,16 @@ class KernelMap:
         """
         return _answer(lambda r: self._path(r, depth, layers, gaps=False), rho, "rho", -1.0)
 
+    @overload
     def iterate_complement(
-        self, delta: Array | float, depth: int, layers: Sequence[int] | None = None
+        self, delta: Tensor, depth: int, layers: Sequence[int] | None = None
+    ) -> Tensor: ...
+    @overload
+    def iterate_complement(
+        self, delta: Plain, depth: int, layers: Sequence[int] | None = None
+    ) -> np.ndarray[Any, Any]: ...
+    def iterate_complement(
+        self, delta: Array | Plain, depth: int, layers: Sequence[int] | None = None
     ) -> Array:
         """Return the same in the variable ``delta = 1 - rho``, exact where ``rho`` rounds to 1.
 
@@ -144,7 +162,7 @@ class KernelMap:
         """
         return _answer(lambda d: self._path(d, depth, layers, gaps=True), delta, "delta", 0.0)
 
-    def leap(self, rho: Array | float, depth: int) -> np.ndarray[Any, Any]:
+    def leap(self, rho: Array | Plain, depth: int) -> np.ndarray[Any, Any]:
         """Return the distance to the attracting fixed point after ``depth`` layers.
 
         In the shape of ``rho`` and in a time that grows with ``log(depth)``, see
@@ -172,14 +190,15 @@ class KernelMap:
         return np.pad(roots, [(0, 0)] * (roots.ndim - 1) + [(0, missing)])
 
     @property
-    def nonlinearity(self) -> Array:
+    def nonlinearity(self) -> np.ndarray[Any, Any]:
         """``kappa(1) - kappa(0) - kappa'(0) = sum_{k>=2} c_k^2``: 0 for affine activations only.
 
         For ``kappa(1) = 1`` the coefficient of non-affinity of COND Definition 29.
         """
         zero = torch.zeros(self._constant.shape, dtype=torch.float64)
         result = self._factor * self._form.complement(zero + 1) - self._slope(zero)
-        return result.clamp(min=0.0).numpy()[()]
+        values: np.ndarray[Any, Any] = result.clamp(min=0.0).numpy()[()]
+        return values
 
     def fixed_points(self) -> list[dynamics.FixedPoint]:
         """Return all fixed points in [-1, 1], ascending: see :func:`dynamics.fixed_points`."""
@@ -192,7 +211,7 @@ class KernelMap:
         return dynamics.attractor(self)
 
     def approach(
-        self, rho: Array | float, depth: int, layers: Sequence[int] | None = None
+        self, rho: Array | Plain, depth: int, layers: Sequence[int] | None = None
     ) -> np.ndarray[Any, Any]:
         """Return the distance to the attracting fixed point, layer by layer, of each map.
 
@@ -308,7 +327,7 @@ def _form_of(base: Activation) -> Kernel:
 
 
 def _answer(
-    function: Callable[[Tensor], Tensor], value: Array | float, name: str, low: float
+    function: Callable[[Tensor], Tensor], value: Array | Plain, name: str, low: float
 ) -> Array:
     """Apply ``function`` on ``[low, low + 2]`` or its right half, in kind, in float64."""
     given = as_tensor(value, name)

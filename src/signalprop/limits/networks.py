@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import on_tensors
+from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
@@ -89,6 +90,7 @@ def ntk(
     return _network(gram, phi, depth, weight_variance, bias_variance, tangent=True)
 
 
+@threads_for(BLOCK)
 def _network(
     gram: Tensor,
     phi: Activation | Callable[..., Any],

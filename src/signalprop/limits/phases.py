@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, as_tensor
+from signalprop._arrays import Array, Plain, as_tensor
+from signalprop._threads import threads_for
 from signalprop.activations import Activation
 from signalprop.callables import as_activation
 from signalprop.limits.interpolated import jumps
@@ -28,6 +29,8 @@ from signalprop.limits.unequal import closed_form
 
 __all__ = ["MeanField"]
 
+Kind = TypeVar("Kind", np.ndarray[Any, Any], Tensor)
+
 FARTHEST = 40  # octaves: lengths above 2^40 count as infinite, those below 2^-40 as 0
 HALVINGS = 60  # of a bracket: to rounding
 CRITICAL = 1e-12  # |chi - 1| up to which a point is on the edge of chaos
@@ -36,7 +39,7 @@ LENGTHS = 20  # Chebyshev points in an octave of lengths
 RESOLVED = 1e-10  # of the last Chebyshev coefficients, relative to the largest
 
 
-class MeanField:
+class MeanField(Generic[Kind]):
     """What a deep network does to lengths and correlations in the limit of width, and how fast.
 
     ``weight_variance`` and ``bias_variance`` are numbers or arrays that broadcast; each property
@@ -52,11 +55,33 @@ class MeanField:
     ([False, False, True], (3,))
     """
 
+    @overload
+    def __init__(
+        self: MeanField[Tensor],
+        phi: Activation | Callable[..., Any],
+        weight_variance: Tensor,
+        bias_variance: Array | Plain = 0.0,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: MeanField[Tensor],
+        phi: Activation | Callable[..., Any],
+        weight_variance: Array | Plain = 1.0,
+        *,
+        bias_variance: Tensor,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: MeanField[np.ndarray[Any, Any]],
+        phi: Activation | Callable[..., Any],
+        weight_variance: Plain = 1.0,
+        bias_variance: Plain = 0.0,
+    ) -> None: ...
     def __init__(
         self,
         phi: Activation | Callable[..., Any],
-        weight_variance: Array | float = 1.0,
-        bias_variance: Array | float = 0.0,
+        weight_variance: Array | Plain = 1.0,
+        bias_variance: Array | Plain = 0.0,
     ):
         given = (weight_variance, bias_variance)
         self._torch = any(isinstance(value, Tensor) for value in given)
@@ -76,25 +101,25 @@ class MeanField:
         self.phi, self._w, self._b = phi, w.flatten(), b.flatten()
 
     @property
-    def length(self) -> Array:
+    def length(self) -> Kind:
         """q*: the variance of the pre-activations far down, on the way that length 1 takes.
 
         As :meth:`signalprop.LengthMap.fixed_point` finds it, one bracket of a factor 2 for each
         point, and bisection.
         """
-        return self._answer(self._q)
+        return self._answer(lambda: self._q)
 
     @property
-    def chi(self) -> Array:
+    def chi(self) -> Kind:
         """``weight_variance E phi'(sqrt(q*) X)^2``: the slope of the map of correlations at 1.
 
         Above 1 (chaos) inputs that are almost alike move apart, below (order) they come together;
         at 1 gradients neither vanish nor explode.
         """
-        return self._answer(self._chi)
+        return self._answer(lambda: self._chi)
 
     @property
-    def correlation(self) -> Array:
+    def correlation(self) -> Kind:
         """c*: the correlation that inputs come to. 1 for ``chi <= 1``, else below.
 
         Where ``c* < 1`` it solves ``weight_variance m(c) = 1`` with m the mean of
@@ -102,29 +127,35 @@ class MeanField:
         ``1 - c* = (K(1) - K(c*)) / q*`` without its root at 1. The map is convex on [0, 1], so that
         there is one.
         """
-        return self._answer(torch.cos(self._angle))
+        return self._answer(lambda: torch.cos(self._angle))
 
     @property
-    def depth_scale(self) -> Array:
+    def depth_scale(self) -> Kind:
         """``-1 / log`` of the slope of the map of correlations at c*: infinite at the edge.
 
         A distance to c* shrinks by e over so many layers.
         """
-        return self._answer(_scale(self._slope))
+        return self._answer(lambda: _scale(self._slope))
 
     @property
-    def length_depth_scale(self) -> Array:
+    def length_depth_scale(self) -> Kind:
         """``-1 / log`` of the slope of the map of lengths at q*."""
-        q = self._q
-        slope = self._w * self._means(q, derivative=True)[0]
-        return self._answer(_scale(torch.where(torch.isfinite(q), slope, math.nan)))
+
+        def scales() -> Tensor:
+            q = self._q
+            slope = self._w * self._means(q, derivative=True)[0]
+            return _scale(torch.where(torch.isfinite(q), slope, math.nan))
+
+        return self._answer(scales)
 
     def __repr__(self) -> str:
         return f"MeanField({self.phi.name}, {tuple(self._shape)} points)"
 
-    def _answer(self, values: Tensor) -> Array:
-        result = values.reshape(self._shape)
-        return result if self._torch else result.numpy()[()]
+    def _answer(self, values: Callable[[], Tensor]) -> Kind:
+        with threads_for(LENGTHS * self._w.numel()):
+            result = values().reshape(self._shape)
+        answer: Kind = result if self._torch else result.numpy()[()]  # type: ignore[assignment]
+        return answer
 
     @functools.cached_property
     def _moments(self) -> _Octaves:
@@ -239,7 +270,8 @@ class _Octaves:
     def _piece(self, k: int, q: Tensor, derivative: bool) -> Tensor:
         if k not in self._series:
             nodes = 2.0 ** (k + (points(LENGTHS) + 1) / 2)
-            series = chebyshev(self._values(nodes))
+            with threads_for(0):
+                series = chebyshev(self._values(nodes))
             if not tail(series) <= RESOLVED * float(series.abs().max()):
                 raise ValueError(f"{LENGTHS} lengths do not resolve it around {2.0**k:.3g}")
             self._series[k] = series

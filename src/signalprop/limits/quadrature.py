@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from signalprop._arrays import Array, on_tensors
+from signalprop._threads import threads_for
 
 __all__ = ["Grid", "bivariate_expectation", "gaussian_expectation", "panel_rule", "resolve"]
 
@@ -102,6 +103,7 @@ def gaussian_expectation(f: Function, kinks: Sequence[float] = ()) -> float:
     return resolve(f, kinks)[0]
 
 
+@threads_for(0)
 def resolve(f: Function, kinks: Sequence[float] = (), steepness: float = 1.0) -> tuple[float, Grid]:
     """Return ``E f(X)`` and the grid that resolves it.
 
@@ -228,6 +230,7 @@ def _squared(f: Function) -> Function:
 
 
 @on_tensors("rho")
+@threads_for(0)
 def bivariate_expectation(
     rho: Array,
     f: Function,
