@@ -14,6 +14,7 @@ from flint import arb
 
 from signallab.conditioning import identities
 from signallab.kernels import orders
+from signallab.slopes import from_zero
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
@@ -221,13 +222,13 @@ def critical_depth() -> list[Identity]:
     ``eps <= 1/2``, where ``x <= 1/4``: ``(3/4) log 4 > 1``. With m for mu the depth is larger.
 
     >>> len(critical_depth())
-    14
+    15
     """
     if not 3 * arb(4).log() / 4 > 1:
         raise ArithmeticError("(3/4) log 4 must exceed 1")
     return [
         *without_the_logarithm(),
-        prove_identity((x / (1 - x) + sympy.log(1 - x)).diff(x), x / (1 - x) ** 2),
+        *from_zero(x / (1 - x) + sympy.log(1 - x), x, x / (1 - x) ** 2),
         prove_identity((k - 1) - k * half, (k - 2) * half),
     ]
 

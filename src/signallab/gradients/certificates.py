@@ -11,6 +11,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
+from signallab.slopes import from_zero
 from signalprop.certify import (
     Counterexample,
     Identity,
@@ -138,11 +139,12 @@ def numerical_inequalities() -> list[Identity]:
 
     The differences of the sides, or their derivatives, as products whose signs are seen:
     ``log(1 + x) - x + x^2`` and the difference of (C.54) are 0 at 0, and have derivatives of the
-    sign of x, for x > -1/2 and for x > -1. That of (C.99) is a square over ``1 - y``. That of
-    (C.108) is, in the root s of ``1 - y``, half of ``(1 - s)^3 (1 + s)``.
+    sign of x, for x > -1/2 and for x > -1; at -1/2 the first is positive as it falls up to 0. That
+    of (C.99) is a square over ``1 - y``. That of (C.108) is, in the root s of ``1 - y``, half of
+    ``(1 - s)^3 (1 + s)``.
 
     >>> len(numerical_inequalities())
-    4
+    6
     """
     x, y, s = sympy.symbols("x y s")
     sides = [
@@ -152,24 +154,28 @@ def numerical_inequalities() -> list[Identity]:
     slopes = [x * (1 + 2 * x) / (1 + x), x**3 / ((1 + x) * (3 + 2 * x) ** 2)]
     last = 1 - (1 - s**2) ** 2 / 2 - (s + (1 - s) * s**2)
     return [
-        *(prove_identity(side.diff(x), slope) for side, slope in zip(sides, slopes, strict=True)),
+        *(
+            proved
+            for side, slope in zip(sides, slopes, strict=True)
+            for proved in from_zero(side, x, slope)
+        ),
         prove_identity((1 - y) - (1 - 2 * y) / (1 - y), y**2 / (1 - y)),
         prove_identity(last, (1 - s) ** 3 * (1 + s) / 2),
     ]
 
 
-def least_eigenvalue() -> Identity:
+def least_eigenvalue() -> list[Identity]:
     r"""GRAD Lemma C.17, first part, for all d: the gap is a sum of terms that are not negative.
 
     ``d psi = sum_k h(lambda_k)`` with ``h(x) = x - 1 - log x``, as the trace is d, so that the
     ``lambda_k - 1`` sum to 0. The slope of h is ``(x - 1) / x``: h falls to 0 at 1 and rises. So
     ``d psi >= h(lambda_d) >= -1 - log lambda_d``.
 
-    >>> least_eigenvalue().symbols
-    ('x',)
+    >>> len(least_eigenvalue())
+    2
     """
     x = sympy.Symbol("x", positive=True)
-    return prove_identity((x - 1 - sympy.log(x)).diff(x), (x - 1) / x)
+    return from_zero(x - 1 - sympy.log(x), x, (x - 1) / x, at=1)
 
 
 def least_eigenvalue_at_small_gaps() -> list[Proof]:

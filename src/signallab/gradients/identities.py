@@ -11,6 +11,7 @@ import sympy
 
 from signallab.gradients.certificates import numerical_inequalities
 from signallab.isometry.identities import variance_of_the_lengths
+from signallab.slopes import from_zero
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
@@ -143,12 +144,12 @@ def corollary() -> list[Identity]:
     ``(y - 1)/y`` and so is not negative.
 
     >>> len(corollary())
-    14
+    15
     """
     y = sympy.Symbol("y", positive=True)
     return [
         *expected_growth(),
-        prove_identity((y - 1 - sympy.log(y)).diff(y), (y - 1) / y),
+        *from_zero(y - 1 - sympy.log(y), y, (y - 1) / y, at=1),
         prove_identity(C_39 / d**2, 1 / PRINTED_GAIN),
     ]
 
@@ -162,14 +163,14 @@ def expected_fall() -> list[Identity]:
     turn of two columns does, and the sum over pairs.
 
     >>> len(expected_fall())
-    4
+    5
     """
     largest = sympy.Symbol("L", positive=True)
     f = u - sympy.log(1 + u) - u**2 / (2 * largest)
     other, fourth = 1 / (d * (d + 2)), 3 / (d * (d + 2))
     means: Means = {(4, 0, 0, 0): fourth, (0, 4, 0, 0): fourth, (2, 2, 0, 0): other}
     return [
-        prove_identity(f.diff(u), u * (largest - 1 - u) / (largest * (1 + u))),
+        *from_zero(f, u, u * (largest - 1 - u) / (largest * (1 + u))),
         prove_identity(fourth + (d - 1) * other, 1 / d),
         prove_identity(_after_a_turn(means, one_row=True), fourth),
         prove_identity(
@@ -184,7 +185,7 @@ def sharper_growth() -> list[Identity]:
     The second by Jensen's inequality for the exponential, which is that of :func:`corollary`.
 
     >>> len(sharper_growth())
-    18
+    20
     """
     return [*corollary(), *expected_fall()]
 
@@ -196,7 +197,7 @@ def start_of_the_rates() -> list[Identity]:
     with ``L < d``, exceeds it by a term that has the sign of ``d - 2``. (C.53) sums (C.52).
 
     >>> len(start_of_the_rates())
-    9
+    12
     """
     proved, printed = spread / (d * (d + 2) * d), spread / d / (2 * d**2)
     room = spread * (d - 2) / (2 * d**3 * (d + 2))
@@ -211,7 +212,7 @@ def one_step(small: bool) -> list[Identity]:
     the printed one at ``d = 2 + e``.
 
     >>> len(one_step(True)), len(one_step(False))
-    (12, 12)
+    (15, 15)
     """
     return [*_regimes(), *_compared(small)]
 
@@ -220,7 +221,7 @@ def both_regimes() -> list[Identity]:
     """GRAD Lemma C.9 in both regimes of :func:`one_step`.
 
     >>> len(both_regimes())
-    14
+    17
     """
     return [*_regimes(), *_compared(True), *_compared(False)]
 
@@ -233,7 +234,7 @@ def all_layers() -> list[Identity]:
     difference is 0 at 0 and has a slope that is not negative.
 
     >>> len(all_layers())
-    17
+    21
     """
     psi, y = sympy.symbols("psi_0 y", positive=True)
     k = 32 * d**2 * (1 + d * psi)
@@ -241,7 +242,7 @@ def all_layers() -> list[Identity]:
         *both_regimes(),
         prove_identity(k - 2 * d**2, 30 * d**2 + 32 * d**3 * psi),
         prove_identity(k - 32 * d**3 * psi, 32 * d**2),
-        prove_identity((sympy.exp(-y) - (1 - y)).diff(y), 1 - sympy.exp(-y)),
+        *from_zero(sympy.exp(-y) - (1 - y), y, 1 - sympy.exp(-y)),
     ]
 
 
@@ -252,7 +253,7 @@ def hitting_time() -> list[Identity]:
     ``psi_0 = (1 + m) / (16 d)``, the printed ``512 d^4 psi_0^2`` is larger, at ``d = 2 + e``.
 
     >>> len(hitting_time())
-    14
+    17
     """
     e, more = sympy.symbols("e m", positive=True)
     start = (1 + more) / (16 * d)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sympy
 
+from signallab.slopes import from_zero
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
@@ -85,14 +86,14 @@ def growth() -> list[Identity]:
     of ``1 - e^-y``. It is at most y: the difference is 0 at 0, and its slope is not negative.
 
     >>> len(growth())
-    3
+    5
     """
     x, y = sympy.Symbol("x", real=True), sympy.Symbol("y", positive=True)
     share = 1 / (1 + sympy.exp(-x))  # SiLU over x
     return [
-        prove_identity((x - sympy.tanh(x)).diff(x), sympy.tanh(x) ** 2),
+        *from_zero(x - sympy.tanh(x), x, sympy.tanh(x) ** 2),
         prove_identity(1 - share, share * sympy.exp(-x)),
-        prove_identity((y - (1 - sympy.exp(-y))).diff(y), 1 - sympy.exp(-y)),
+        *from_zero(y - (1 - sympy.exp(-y)), y, 1 - sympy.exp(-y)),
     ]
 
 

@@ -16,7 +16,7 @@ def test_all_are_identities(name):
 
 @pytest.mark.parametrize("small", [True, False])
 def test_both_regimes(small):
-    assert len(identities.one_step(small)) == 12
+    assert len(identities.one_step(small)) == 15
 
 
 @pytest.mark.parametrize(
