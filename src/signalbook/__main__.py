@@ -127,7 +127,7 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook import costs
     from signalbook.execute import execute
     from signalbook.fingerprint import of_values
-    from signalbook.keys import values
+    from signalbook.keys import seal, wanted
     from signalbook.ledger import unexpected
     from signalbook.outputs import claims_in
     from signalbook.records import read_record
@@ -138,12 +138,13 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     _check_home()
     name = project.require(options.name)
     source = Source(project.source(name))
-    chosen = values(project, source, name, "fast", _assignments(options))
+    key = wanted(project, name, "fast", _assignments(options))
+    chosen = key["parameters"]
     _estimate(project, name, chosen)
     run = execute(project, name, chosen, on_cell=_tell)
+    seal(run.notebook, key | run.ran)
     costs.keep(project, name, chosen, run)
-    # A run lands in a file named by its values: another choice never overwrites it.
-    path = project.build / "runs" / f"{name}-{of_values(chosen)}.ipynb"
+    path = project.run(name, of_values(chosen))
     replace(path, json.dumps(run.notebook, indent=1).encode())
     for claim in claims_in(run.notebook.cells):
         print(f"{claim['id']:<14} {claim['verdict']:<26} {claim['found']}")

@@ -64,6 +64,10 @@ class Project:
         """The executed notebook: complete, or not there."""
         return self.build / "executed" / f"{chapter}.ipynb"
 
+    def run(self, chapter: str, run: str) -> Path:
+        """The notebook of `make chapter`, by the digest of its values: none overwrites another."""
+        return self.build / "runs" / f"{chapter}-{run}.ipynb"
+
     def failure(self, chapter: str) -> Path:
         """What went wrong in the last execution, if it failed."""
         return self.build / "failed" / f"{chapter}.json"

@@ -16,10 +16,12 @@ import pandas as pd
 from signalbook import costs, sweep
 from signalbook.errors import BookError
 from signalbook.files import read_json, write
-from signalbook.keys import stale
+from signalbook.fingerprint import of_values
+from signalbook.keys import stale, values
 from signalbook.outputs import claims_in, figures_in
 from signalbook.project import Project
 from signalbook.records import read_record
+from signalbook.source import Source
 
 __all__ = ["Results", "hand_out", "load", "load_points", "of_notebook"]
 
@@ -51,25 +53,27 @@ class Results:
 def load(
     chapter: str, grid: str = "", *, record: bool = False, root: Path | None = None, **fixed: Any
 ) -> Results:
-    """Return what a chapter found: of `make book`, of a sweep, or of its record.
+    """Return what a chapter found: executed alone or for the book, in a sweep, or in its record.
 
-    ``grid`` and the ``fixed`` values are those that `make sweep` was given; any grid will do whose
-    points are there. ``record`` asks for the run at the document's own sizes. ``root`` is the
-    clone, by default the one around the current folder. Results whose sources have changed since
-    are returned with a warning.
+    Without a grid it is what `make chapter` found with the ``fixed`` values as its ``P``; without
+    any, the later of what `make chapter` and `make book` found. ``grid`` and ``fixed`` together
+    are what `make sweep` was given; any grid will do whose points are there. ``record`` asks for
+    the run at the document's own sizes. ``root`` is the clone, by default the one around the
+    current folder. Results whose sources have changed since are returned with a warning.
 
     .. code-block:: python
 
         signalbook.load("orthogonality/gap-depth-width").claims
+        signalbook.load("orthogonality/gap-depth-width", runs=5).claims
         signalbook.load("orthogonality/gap-depth-width", "runs=5,10 seed=0,1").figures["gap-depth"]
     """
     project = Project.find(root)
     name = project.require(chapter)
     if grid:
         return load_points(project, sweep.points(project, name, sweep.parse_grid(grid), fixed))
-    if fixed:
-        raise BookError(f"values go with a grid: say which one, got {', '.join(fixed)} alone")
-    return _recorded(project, name) if record else _executed(project, name)
+    if record and fixed:
+        raise BookError(f"a record has values of its own, got {', '.join(fixed)} too")
+    return _recorded(project, name) if record else _executed(project, name, fixed)
 
 
 def load_points(project: Project, points: Sequence[sweep.Point]) -> Results:
@@ -87,11 +91,25 @@ def load_points(project: Project, points: Sequence[sweep.Point]) -> Results:
     return _together(runs)
 
 
-def _executed(project: Project, chapter: str) -> Results:
-    notebook = read_json(project.executed(chapter))
+def _executed(project: Project, chapter: str, chosen: Mapping[str, Any]) -> Results:
+    alone = project.run(
+        chapter,
+        of_values(values(project, Source(project.source(chapter)), chapter, sweep.PROFILE, chosen)),
+    )
+    there = [path for path in (alone, project.executed(chapter)) if path.is_file()]
+    if chosen:
+        there = [path for path in there if path == alone]
+    path = max(there, key=lambda path: path.stat().st_mtime_ns, default=alone)
+    notebook = read_json(path)
     if notebook is None:
-        raise BookError(f"{chapter} is not executed: run `make book`")
-    _warn(chapter, stale(project, chapter, notebook))
+        command = f"make chapter C={chapter}"
+        if not chosen:
+            raise BookError(f"{chapter} is not executed: run `{command}`, or `make book`")
+        at = " ".join(f"{name}={value}" for name, value in chosen.items())
+        raise BookError(f'{chapter} was not run at {at}: run `{command} P="{at}"`')
+    _warn(
+        chapter, stale(project, chapter, notebook, sweep.PROFILE if path == alone else None, chosen)
+    )
     parameters = notebook["metadata"]["made"]["key"]["parameters"]
     return _together([_run(project, chapter, parameters, notebook)])
 

@@ -58,6 +58,26 @@ def test_an_executed_chapter_is_claims_figures_and_costs(built):
         signalbook.load(B, record=True, root=built.root)
 
 
+@pytest.mark.slow  # it starts kernels, and builds a book
+def test_what_was_executed_alone_loads_until_the_book_is_built_again(built):
+    def sizes():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return len(signalbook.load(A, root=built.root).figures["line"])
+
+    profile = built.root / "profiles" / "fast" / f"{A}.yml"
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    profile.write_text("runs: 3  # of 20\n")
+    built.run("chapter", A)
+    assert sizes() == 3
+    built.run("chapter", A, "--set", "runs=4")
+    assert sizes() == 3
+    assert len(signalbook.load(A, runs=4, root=built.root).figures["line"]) == 4
+    Project(built.root).executed(A).touch()  # as a build leaves it
+    with pytest.warns(UserWarning, match="changed since its run: runs"):
+        assert len(signalbook.load(A, root=built.root).figures["line"]) == 20
+
+
 @pytest.mark.slow  # it starts interpreters and kernels
 def test_any_grid_loads_whose_points_are_there(swept):
     with warnings.catch_warnings():
@@ -89,12 +109,16 @@ def test_a_record_loads_alike(book):
 
 def test_what_is_not_there_is_said(book):
     book.chapter(A, "ORTH-X1")
-    with pytest.raises(BookError, match=f"{A} is not executed: run `make book`"):
+    with pytest.raises(
+        BookError, match=f"{A} is not executed: run `make chapter C={A}`, or `make book`"
+    ):
         signalbook.load(A, root=book.root)
     with pytest.raises(BookError, match="there is no chapter 'x/y'"):
         signalbook.load("x/y", root=book.root)
-    with pytest.raises(BookError, match="values go with a grid: say which one, got runs alone"):
+    with pytest.raises(BookError, match=f'not run at runs=3: run `make chapter C={A} P="runs=3"`'):
         signalbook.load(A, runs=3, root=book.root)
+    with pytest.raises(BookError, match="a record has values of its own, got runs too"):
+        signalbook.load(A, runs=3, record=True, root=book.root)
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = signalbook.lode
 
