@@ -2,8 +2,8 @@
 
 The theme draws a dozen icons with a script of 1.5 MB, brings the style sheet of a whole framework,
 and loads the search index on every page. Here icons become inline drawings, rules for classes that
-no page and no script knows are dropped, scripts stay where they are needed, and figures wait for
-the reader.
+no page and no script knows are dropped, style sheets become one, scripts stay where they are
+needed, and figures wait for the reader.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from signalbook.errors import BookError
+from signalbook.sheets import joined
 
 __all__ = ["drawing", "lighter", "page", "pictures", "style"]
 
@@ -61,12 +62,15 @@ def lighter(folder: Path) -> Iterator[tuple[Path, bytes]]:
     }
     scripts = [(folder / name).read_text() for name in names if name.suffix == ".js"]
     known = words([*pages.values(), *scripts])
+    sheets = {
+        name: style((folder / name).read_text(), known) for name in names if name.suffix == ".css"
+    }
+    for texts in joined(pages, sheets):
+        yield from ((name, text.encode()) for name, text in texts.items())
     for name in names:
-        if name in pages:
-            yield name, pages[name].encode()
-        elif name.suffix == ".css":
-            yield name, style((folder / name).read_text(), known).encode()
-        elif name.suffix == ".svg":
+        if name in pages or name in sheets:
+            continue
+        if name.suffix == ".svg":
             yield name, drawing((folder / name).read_text()).encode()
         else:
             yield name, (folder / name).read_bytes()

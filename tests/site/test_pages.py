@@ -99,6 +99,7 @@ REMAINS = (
     "{doc}",
 )
 MOST = 1_500_000  # bytes that a page may load, before any compression
+FILES = 40  # that it may ask for
 
 
 def test_page_says_nothing_but_words(html, site):
@@ -124,6 +125,7 @@ def test_page_weighs_little(html, window, width, site):
     assert html in weights
     heaviest = sorted(weights, key=weights.__getitem__)[-4:]
     assert sum(weights.values()) <= MOST, {name: weights[name] for name in heaviest}
+    assert len(tab.loaded) <= FILES, sorted(tab.loaded)
 
 
 def test_page_is_whole(html, window):
