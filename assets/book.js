@@ -72,8 +72,17 @@ function quoteWords() {
   };
 }
 
+/** Words of a table are broken where it would not fit its box otherwise. */
+function fitTables() {
+  const boxes = [...document.querySelectorAll("article .sb-table")];
+  for (const box of boxes) box.classList.remove("sb-tight");
+  const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth);
+  for (const box of wide) box.classList.add("sb-tight");
+}
+
 /** Whatever is wider than its box scrolls in itself, also by keyboard. */
 function focusable() {
+  fitTables();
   for (const formula of document.querySelectorAll("article span.math")) {
     const set = formula.querySelector("mjx-container"), box = formula.closest("p, li, dd, td, th, div");
     formula.classList.toggle("sb-wide", Boolean(set && box.clientWidth && set.scrollWidth > box.clientWidth));
