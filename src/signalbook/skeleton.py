@@ -149,10 +149,13 @@ def begin_chapter(project: Project, name: str, ids: Sequence[str] = ()) -> list[
     if not PLAIN.fullmatch(name) or "/" in slug or not slug:
         raise BookError(f"C must be <part>/<slug>, letters, digits and hyphens alone, got {name!r}")
     toc = project.root / "_toc.yml"
-    of_part = re.findall(rf"^ *- file: chapters/{part}/.*\n", toc.read_text(), re.MULTILINE)
+    of_part = re.findall(
+        rf"^ *- file: (?:pages/parts/{part}|chapters/{part}/.*)\n", toc.read_text(), re.MULTILINE
+    )
     if not of_part:
-        parts = sorted({chapter.split("/")[0] for chapter in project.chapters})
-        raise BookError(f"there is no part {part!r}; the parts are: {', '.join(parts)}")
+        parts = re.findall(r"- file: (?:pages/parts/|chapters/(?=.*/))([\w-]+)", toc.read_text())
+        known = ", ".join(sorted(set(parts)))
+        raise BookError(f"there is no part {part!r}; the parts are: {known}")
     if unknown := [id for id in ids if id not in rows()]:
         raise BookError(f"{unknown[0]} is not in the inventory (src/signalbook/statements)")
     module = slug.replace("-", "_")

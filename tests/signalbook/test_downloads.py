@@ -61,5 +61,24 @@ def test_every_document_is_in_the_bibliography():
     assert set(CITED.values()) <= set(keys)
 
 
+@pytest.mark.parametrize("page", ["index.md", "pages/reading.md", "pages/bibliography.md"])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_document_is_named_where_readers_meet_it(page, name):
+    text = (ROOT / page).read_text()
+    assert re.search(rf"\b{name}\b", text)
+    assert f"{{cite:t}}`{CITED[name]}`" in text
+
+
+def test_who_cites_the_project_finds_every_document():
+    listed = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
+    entries = (ROOT / "references.bib").read_text().split("\n@")
+    titles = [
+        re.search(r"^  title = \{(.+)\},$", entry, re.MULTILINE)[1]
+        for entry in entries
+        if entry.partition("{")[2].partition(",")[0] in CITED.values()
+    ]
+    assert {work["title"] for work in listed} == {re.sub("[{}]", "", title) for title in titles}
+
+
 def test_the_year_is_that_of_the_book():
     assert yaml.safe_load((ROOT / "_config.yml").read_text())["copyright"] == YEAR

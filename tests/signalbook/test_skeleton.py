@@ -50,6 +50,16 @@ def test_its_experiments_and_their_test_are_there(here):
     assert (here.root / "tests/signallab/orthogonality/test_new_page.py").is_file()
 
 
+def test_a_new_part_begins_with_its_essay_alone(here):
+    toc = here.root / "_toc.yml"
+    essay = "- file: pages/parts/physics\n"
+    toc.write_text(toc.read_text() + essay)
+    begin_chapter(Project(here.root), "physics/first")
+    begin_chapter(Project(here.root), "physics/second")
+    lines = [f"- file: chapters/physics/{slug}\n" for slug in ("first", "second")]
+    assert toc.read_text().endswith("".join([essay, *lines]))
+
+
 @pytest.mark.parametrize(
     ("name", "ids", "message"),
     [
