@@ -12,6 +12,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -88,6 +89,47 @@ def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PROJECT["version"] == citation["version"] == signalprop.__version__
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+NAMED = {"type": "object", "required": ["name"]}
+PERSON = {"type": "object", "required": ["family-names", "given-names"]}
+AUTHORS = {"type": "array", "minItems": 1, "items": {"anyOf": [NAMED, PERSON]}}
+ADDRESS = {"type": "string", "pattern": "^https://"}
+WORK = {
+    "type": "object",
+    "required": ["authors", "title", "type"],
+    "properties": {
+        "authors": AUTHORS,
+        "institution": NAMED,
+        "thesis-type": {"type": "string"},
+        "title": {"type": "string"},
+        "type": {"enum": ["article", "conference-paper", "thesis"]},
+        "url": ADDRESS,
+        "year": {"type": "integer"},
+    },
+    "additionalProperties": False,
+}
+#: What the format allows of what the file uses; by its whole schema too it was valid, once by hand.
+CITATION = {
+    "type": "object",
+    "required": ["authors", "cff-version", "message", "title"],
+    "properties": {
+        "authors": AUTHORS,
+        "cff-version": {"const": "1.2.0"},
+        "keywords": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+        "license": {"const": "MIT"},
+        "message": {"type": "string"},
+        "references": {"type": "array", "minItems": 1, "items": WORK},
+        "title": {"type": "string"},
+        "type": {"enum": ["software", "dataset"]},
+        "version": {"type": "string"},
+    },
+    "additionalProperties": False,
+}
+
+
+def test_the_citation_keeps_to_its_format():
+    jsonschema.validate(yaml.safe_load((ROOT / "CITATION.cff").read_text()), CITATION)
 
 
 def targets() -> set[str]:
