@@ -60,6 +60,11 @@ def as_activation(
     """
     if isinstance(function, Activation):
         return function
+    if isinstance(function, type):
+        raise ValueError(
+            f"an activation must be a function, got the class {function.__name__}: make one of it, "
+            f"{function.__name__}()"
+        )
     if not callable(function):
         raise ValueError(f"an activation must be a function, got {type(function).__name__}")
     label = str(name or getattr(function, "__name__", type(function).__name__))

@@ -64,6 +64,8 @@ def test_kernels_take_functions():
 def test_what_is_no_activation_is_refused():
     with pytest.raises(ValueError, match="must be a function, got str"):
         as_activation("tanh")
+    with pytest.raises(ValueError, match=r"got the class ReLU6: make one of it, ReLU6\(\)"):
+        as_activation(torch.nn.ReLU6)
     with pytest.raises(ValueError, match="must keep the shape"):
         as_activation(lambda x: x.sum())
     with pytest.raises(ValueError, match="noise must be smooth between a few kinks"):

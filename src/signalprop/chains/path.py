@@ -14,6 +14,7 @@ from signalprop.chains.drawn import Drawn
 from signalprop.chains.engines import BLOCK, ENGINES, choose_engine
 from signalprop.chains.measurement import Measurement, TimeAverage
 from signalprop.inputs import Input
+from signalprop.layers._checks import require_dtype
 from signalprop.random import Stream, as_stream
 from signalprop.weights import as_law
 
@@ -66,6 +67,8 @@ class Path:
         if depth < 0 or runs < 1:
             raise ValueError(f"depth must be >= 0 and runs >= 1, got {depth} and {runs}")
         dtype, device = as_dtype(dtype), _device(device)
+        for name in ("layers", "before"):
+            require_dtype(getattr(chain, name), name, dtype)
         stream = as_stream(seed)
         width = chain.width_at(1)
         start = _start(x, width, runs, stream).to(device, dtype)
@@ -264,8 +267,8 @@ def _first(steps: Iterator[torch.Tensor]) -> torch.Tensor:
     h = next(steps)
     if not torch.equal(before, torch.random.get_rng_state()):
         raise ValueError(
-            "layers must not be random, but one draws from torch's global generator: a path draws "
-            "its layers again for each question"
+            "layers, branches and laws must not be random, but one draws from torch's global "
+            "generator: a path draws its layers again for each question"
         )
     return h
 

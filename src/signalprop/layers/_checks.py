@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-__all__ = ["apply_in_turn", "require_layers", "require_pure"]
+__all__ = ["apply_in_turn", "require_dtype", "require_layers", "require_pure"]
 
 
 def require_layers(layers: object, name: str) -> None:
@@ -31,7 +31,7 @@ def require_layers(layers: object, name: str) -> None:
 
 
 def require_pure(layers: Sequence[object], name: str) -> None:
-    """Raise if one of ``layers`` says that it draws random numbers or works in place.
+    """Raise if one of ``layers`` says that it draws random numbers, works in place, or mixes runs.
 
     Functions do not say so: `apply_in_turn` sees those that work in place.
 
@@ -48,6 +48,28 @@ def require_pure(layers: Sequence[object], name: str) -> None:
             raise ValueError(
                 f"{name} must not change their input, got {kind} in place: make it with "
                 "inplace=False"
+            )
+        if isinstance(part, nn.modules.batchnorm._NormBase):  # it would average over the runs
+            raise ValueError(
+                f"{name} must act on each run of (runs, n, d) alone and keep no averages, got "
+                f"{kind}: take signalprop.BatchNorm(eps=1e-5)"
+            )
+
+
+def require_dtype(layers: Sequence[object], name: str, dtype: torch.dtype) -> None:
+    """Raise if one of ``layers`` holds parameters of another floating type.
+
+    >>> require_dtype([nn.LayerNorm(4)], "layers", torch.float64)
+    Traceback (most recent call last):
+    ValueError: layers must have parameters of torch.float64, got LayerNorm with torch.float32: ...
+    """
+    for layer in layers:
+        held = layer.parameters() if isinstance(layer, nn.Module) else ()
+        for other in {p.dtype for p in held if p.is_floating_point()} - {dtype}:
+            called = type(layer).__name__
+            raise ValueError(
+                f"{name} must have parameters of {dtype}, got {called} with {other}: write "
+                f"{called}(...).to({dtype}), or run the chain with dtype={other}"
             )
 
 

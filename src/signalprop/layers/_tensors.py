@@ -201,6 +201,10 @@ def _require_size(squares: torch.Tensor, mean: torch.Tensor | None, name: str) -
     if squares.numel() == 0:
         return
     least, most = squares.detach().aminmax()  # NaN if there is one
+    if torch.compiler.is_compiling():  # a graph takes no decision on numbers, but it has assertions
+        fits = (least > 0) & (most < math.inf)
+        torch._assert_async(fits, f"{name} with eps=0 cannot divide: a vector is zero or constant")
+        return
     if not (least.item() > 0 and most.item() < math.inf):
         bad = int((~((squares > 0) & (squares < math.inf))).sum())
         what = "zero" if mean is None else "constant"

@@ -64,6 +64,7 @@ class Linear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return ``x W^T + b``."""
+        _require_dtype(x, self.weight)
         *models, _, inputs = self.weight.shape
         fits = x.ndim < 3 or x.shape[-3] == 1 or models in ([], [1], [x.shape[-3]])
         if x.ndim < 2 or x.shape[-1] != inputs or not fits:
@@ -75,6 +76,20 @@ class Linear(nn.Module):
     def extra_repr(self) -> str:
         """Return the shape of the weight."""
         return f"weight={tuple(self.weight.shape)}, bias={self.bias is not None}"
+
+
+def _require_dtype(x: object, weight: torch.Tensor) -> None:
+    if not isinstance(x, torch.Tensor):
+        raise ValueError(
+            f"x must be a tensor, got {type(x).__name__}: write torch.as_tensor(x, "
+            f"dtype={weight.dtype})"
+        )
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        remedy = f", or make the network with dtype={x.dtype}" if x.is_floating_point() else ""
+        raise ValueError(
+            f"x must be {weight.dtype}, as the weights are, got {x.dtype}: write "
+            f"x.to({weight.dtype}){remedy}"
+        )
 
 
 class Affine(nn.Module):

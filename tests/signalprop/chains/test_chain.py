@@ -159,6 +159,13 @@ def test_functions_in_place_or_random_are_seen_when_they_run(where):
         sp.Chain(4, **{where: [torch.nn.functional.dropout]}).run(x, 1).final()
 
 
+def test_modules_with_parameters_take_the_type_of_the_run():
+    net = sp.Chain(4, layers=[torch.nn.LayerNorm(4)])
+    with pytest.raises(ValueError, match=r"or run the chain with dtype=torch.float32"):
+        net.run(np.eye(4), 2)
+    assert net.run(np.eye(4), 2, dtype="float32").final().dtype == torch.float32
+
+
 def test_gradients_are_refused_and_not_zero():
     chain, x = sp.Chain(4, layers=[torch.tanh]), torch.eye(4, dtype=torch.float64)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from signalprop.layers._checks import apply_in_turn, require_layers, require_pure
+from signalprop.layers._checks import apply_in_turn, require_dtype, require_layers, require_pure
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,19 @@ def test_random_layers_are_refused_unless_they_draw_nothing():
 def test_layers_in_place_are_refused():
     with pytest.raises(ValueError, match=r"got ReLU in place: make it with inplace=False"):
         require_pure([nn.Sequential(nn.ReLU(inplace=True))], "layers")
+
+
+def test_what_averages_over_the_runs_is_refused():
+    for norm in (nn.BatchNorm1d(4), nn.Sequential(nn.InstanceNorm1d(4))):
+        with pytest.raises(ValueError, match=r"each run of \(runs, n, d\) alone .*BatchNorm\(eps="):
+            require_pure([norm], "layers")
+
+
+def test_parameters_of_another_type_are_refused():
+    require_dtype([torch.relu, nn.ReLU(), nn.LayerNorm(4).double()], "layers", torch.float64)
+    message = r"before must have parameters of torch.float64, got Linear with torch.float32: write"
+    with pytest.raises(ValueError, match=message):
+        require_dtype([nn.Linear(4, 4)], "before", torch.float64)
 
 
 def test_layers_are_applied_in_order():

@@ -164,8 +164,16 @@ def test_networks_with_these_layers_are_traced(name):
 
 @pytest.mark.slow
 def test_networks_with_these_layers_compile_as_one_graph():
-    """With ``eps > 0``: an error for a zero vector is a decision on numbers, which no graph has."""
     layers = [sp.BatchNorm(eps=1e-5), sp.RMSNorm(eps=1e-5), sp.Recenter(), sp.NormReLU()]
-    net = torch.nn.Sequential(*layers, sp.Residual(sp.LayerNorm(eps=1e-5)))
+    exact = [sp.Recenter(), sp.RMSNorm(), sp.FrobeniusNorm(), sp.BatchNorm(), sp.LayerNorm()]
+    net = torch.nn.Sequential(*layers, sp.Residual(sp.LayerNorm(eps=1e-5)), *exact)
     compiled = torch.compile(net, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(IMAGES[0, 0]), net(IMAGES[0, 0]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", [sp.BatchNorm(), sp.RMSNorm(), sp.FrobeniusNorm()])
+def test_a_zero_vector_is_an_error_in_a_graph_too(layer):
+    compiled = torch.compile(layer, fullgraph=True, backend="eager")
+    with pytest.raises(RuntimeError, match="with eps=0 cannot divide"):
+        compiled(torch.zeros(3, 4))

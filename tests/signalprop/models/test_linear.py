@@ -27,6 +27,19 @@ def test_gradient_of_a_weight_lies_in_memory_as_the_weight_does():
     assert layer.weight.grad.stride() == layer.weight.stride()
 
 
+def test_inputs_of_another_type_are_refused_with_the_remedy():
+    layer = Linear(6, 2, gaussian(), Stream(0).numpy())
+    message = r"x must be torch.float32.* got torch.float64: write x.to\(torch.float32\), or make"
+    with pytest.raises(ValueError, match=message):
+        layer(X)
+    with pytest.raises(ValueError, match=r"got torch.int64: write x.to\(torch.float32\)$"):
+        layer(X.long())
+    with pytest.raises(ValueError, match=r"got ndarray: write torch.as_tensor\(x, dtype=torch.fl"):
+        layer(X.numpy())
+    with torch.autocast("cpu", torch.bfloat16):
+        assert layer(X.float()).shape == (7, 2)
+
+
 def test_bias_kinds():
     for bias, expected in (("none", None), ("zero", 0.0)):
         layer = Linear(6, 5, pytorch_default(), Stream(0).numpy(), bias)
