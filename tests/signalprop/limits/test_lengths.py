@@ -11,6 +11,7 @@ from scipy.stats import norm
 from signalprop import activations as A
 from signalprop.limits.lengths import LengthMap
 from signalprop.limits.maps import KernelMap
+from signalprop.limits.piecewise import piecewise_linear
 
 Q = np.array([0.0, 1e-6, 0.3, 1.0, 2.5, 40.0])
 
@@ -141,6 +142,14 @@ def test_derivative_against_differences(phi):
     np.testing.assert_allclose(length.derivative(q), slope, rtol=1e-8)
 
 
+def test_the_nearest_of_several_kinks_decides_what_is_small():
+    """E (1 + relu)^2 = 1 + 2 sqrt(q / 2 pi) + q / 2; the other kink is far away."""
+    kinked = A.Activation("1 + relu", lambda x: 1 + torch.clamp(x, 0, 9), (0.0, 9.0))
+    q = np.array([1e-12, 1e-8, 1e-4])
+    exact = 1 / np.sqrt(2 * np.pi * q) + 0.5
+    np.testing.assert_allclose(LengthMap(kinked).derivative(q), exact, rtol=1e-9)
+
+
 def test_derivative_sees_jumps():
     phi = A.Activation("late", lambda x: (x > 1).to(x.dtype), (1.0,))
     q = np.array([0.5, 2.0])
@@ -186,6 +195,17 @@ def test_unequal_lengths_against_closed_forms():
     # ReLU is homogeneous: correlations do not see the lengths
     relu = LengthMap(A.relu).correlation(q1, q2, rho)
     np.testing.assert_allclose(relu, KernelMap(A.relu.normalized())(rho), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("q1", "q2"), [(4.0, 0.5), (0.5, 4.0), (0.2, 0.3)])
+def test_kinks_count_on_both_sides_of_a_covariance(q1, q2):
+    """The exact moment of lines between kinks, and the same when the inputs change places."""
+    hard_tanh = A.Activation("hard tanh", torch.nn.functional.hardtanh, (-1.0, 1.0))
+    for rho in (-0.9, 0.3, 0.99):
+        stds = torch.tensor([q1, q2, rho], dtype=torch.float64)
+        exact, _ = piecewise_linear(hard_tanh)(stds[0].sqrt(), stds[1].sqrt(), stds[2])
+        ours = LengthMap(hard_tanh).covariance(q1, q2, rho)
+        np.testing.assert_allclose(ours, float(exact), rtol=1e-12)
 
 
 def test_equal_unit_lengths_are_the_kernel_map():

@@ -45,6 +45,7 @@ def batch(stds, seed=0):
         (A.gelu, [0.5, 1.0, 2.0, 0.7, 1.1], ClosedPairs),
         (A.tanh, [1.0] * 5, EqualPairs),
         (HARD_TANH, [1.7] * 5, EqualPairs),
+        (HARD_TANH, [2.0] * 5, EqualPairs),
         (A.tanh, [1.7] * 5, InterpolatedPairs),
         (A.selu, [0.5, 1.0, 0.0, 0.7, 1.1], InterpolatedPairs),
         (A.sigmoid, [0.2, 6.0, 0.0], InterpolatedPairs),
@@ -62,6 +63,13 @@ def test_ways_agree_with_the_quadrature(phi, stds, way):
     torch.testing.assert_close(ours.squares, direct.squares, rtol=1e-12, atol=1e-14)
     for a, b in zip(all_pairs(ours, rho), all_pairs(direct, rho), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-11, atol=1e-11)
+
+
+def test_equal_unit_lengths_of_a_series_are_left_to_its_map():
+    """The map of a series takes them, as it keeps what is far below 1; for other lengths a form."""
+    stds = torch.ones(2, dtype=torch.float64)
+    assert isinstance(pairs_of(A.cube, stds, True), EqualPairs)
+    assert isinstance(pairs_of(A.cube, 2 * stds, True), ClosedPairs)
 
 
 def _outer_or(zero):
