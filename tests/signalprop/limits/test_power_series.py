@@ -21,6 +21,12 @@ def test_random_series_are_centred_distributions():
     assert np.array_equal(w, random_series(500, 12, Stream(1)))
 
 
+def test_the_last_order_of_random_series_is_uniform():
+    highest = 5 - (random_series(3000, 5, Stream(4))[:, ::-1] > 0).argmax(1)
+    counts = np.bincount(highest, minlength=6)[3:]
+    assert stats.chisquare(counts).pvalue > 1e-6
+
+
 def test_random_series_have_the_dirichlet_law():
     """With K = 3 and concentration a, the first weight is Beta(a, 2a): a mixture of three."""
     first = random_series(4000, 3, Stream(2))[:, 1]
