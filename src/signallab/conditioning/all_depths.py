@@ -14,6 +14,7 @@ from signallab.conditioning import identities
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
+    "best_tangent_kernel",
     "bound_falls",
     "chain_of_the_tangent_kernel",
     "chains_of_the_floor",
@@ -214,6 +215,36 @@ def tangent_kernel() -> list[Identity]:
         prove_identity(2 * (1 - up / 2), down),
         *slopes(),
         *decay(),
+    ]
+
+
+def best_tangent_kernel() -> list[Identity]:
+    """COND Theorem 5, sharper: no relative entry exceeds that of the quadratic, at any depth.
+
+    With the iterates of q for the sizes and the sharper slopes of Lemma 26, at most ``1 - m (1 -
+    b)`` for ``m = 2 mu / (1 + mu)``, term h is at most a ``U_h``. From h to h + 1 a factor of ``1 -
+    m (1 - b)`` is lost and b becomes ``b (1 - mu (1 - b))``: U does not fall. The weights of the
+    average are powers of the slope x at 1, ``x^(L + 1 - h)``. Of two slopes ``x > y`` the average
+    by x less that by y sums over pairs of terms, k apart; each pair contributes, over positive
+    numbers, ``(x^k - y^k)(U_h - U_(h + k))``, which is not positive. So it is largest for the least
+    slope, ``1 + mu``. The quadratic has that slope, and is equal to its bounds. As all ``U_h`` are
+    at most the last, the L-th iterate of q, the average is at most B(L).
+
+    >>> len(best_tangent_kernel())
+    24
+    """
+    m = 2 * mu / (1 + mu)
+    total, slope, least = sympy.symbols("S x y", positive=True)
+    early, late = sympy.symbols("U V", positive=True)
+    pair = slope**k * (early - late) + least**k * (late - early)
+    return [
+        *tangent_kernel(),
+        prove_identity(b * (1 - mu * (1 - b)) - b * (1 - m * (1 - b)), b * (m - mu) * (1 - b)),
+        prove_identity(m - mu, mu * (1 - mu) / (1 + mu)),
+        prove_identity(pair, (slope**k - least**k) * (early - late)),
+        prove_identity((1 - mu + total) - (1 + mu), total - 2 * mu),
+        prove_identity(1 + mu, (1 - mu) + 2 * mu),
+        prove_identity((1 - mu + 2 * mu * b) / (1 + mu), 1 - m * (1 - b)),
     ]
 
 

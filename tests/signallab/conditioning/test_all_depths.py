@@ -91,6 +91,28 @@ def test_tangent_kernels_are_below_the_parabola_and_twice_b_at_half_the_depth(de
             assert parabola <= 2 * half_way[layer] + 1e-12
 
 
+@pytest.mark.parametrize("delta", SEPARATIONS)
+def test_no_relative_entry_exceeds_that_of_the_quadratic(delta):
+    """Random duals beside the bound, the quadratic on it, and its terms in order."""
+    for weights in WEIGHTS:
+        mu = 1 - weights[1]
+        bound = theory.cond_tangent_sharpest(np.array(delta), np.array(mu), 40)
+        k = sp.KernelMap.from_series(weights.tolist())
+        for sign in (1, -1):
+            relative = np.abs(tangent(k, np.array(sign * (1 - delta)), 40))
+            assert (relative <= bound + 1e-12).all()
+    quadratic = sp.KernelMap.from_series([0, 1 - mu, mu])
+    assert tangent(quadratic, np.array(1 - delta), 40) == pytest.approx(bound)
+    sizes = [1 - delta]
+    for _ in range(40):
+        sizes.append(sizes[-1] * (1 - mu * (1 - sizes[-1])))
+    factors = 1 - 2 * mu / (1 + mu) * (1 - np.array(sizes))
+    terms = [sizes[h] * factors[h:40].prod() for h in range(41)]
+    assert (np.diff(terms) >= -1e-15).all()
+    weights = (1 + mu) ** np.arange(40.0, -1, -1)
+    assert weights @ terms / weights.sum() == pytest.approx(float(bound[-1]))
+
+
 def test_the_diagonal_is_a_geometric_sum():
     slope, depth = 1.3, 7
     k = sp.KernelMap.from_series([0, 0.7, 0.3])
