@@ -2,7 +2,7 @@
 
 neural-tangents needs older versions of numpy and scipy than the book. It gets an environment of its
 own below ``_build``, made once. Times are the least of a few, of the same inputs on the same
-machine, each library in its own process with all cores.
+machine, each library in its own process; theirs with all cores.
 """
 
 from __future__ import annotations

@@ -124,6 +124,8 @@ def parse_assignments(text: str) -> dict[str, Any]:
         name, equals, literal = word.partition("=")
         if not equals or not name.isidentifier():
             raise BookError(f"parameters are given as name=value words, got {word!r}")
+        if name in values:
+            raise BookError(f"parameter {name} is given twice, as {values[name]!r} and {literal!r}")
         try:
             values[name] = ast.literal_eval(literal)
         except (ValueError, SyntaxError):

@@ -185,7 +185,7 @@ class Probe:
             row |= {
                 "pass": number,
                 "layer": name,
-                "kind": type(module).__name__,
+                "kind": module._get_name(),
                 "call": call,
                 "signal": signal,
                 "samples": batch.shape[0],

@@ -89,6 +89,8 @@ def test_words_of_the_command_line():
     for bad in ("n", "=5", "a-b=5"):
         with pytest.raises(BookError, match="name=value words, got"):
             parse_assignments(bad)
+    with pytest.raises(BookError, match="n is given twice, as 5 and '6'"):
+        parse_assignments("n=5 n=6")
 
 
 def test_a_profile_has_a_reason_for_every_value(tmp_path):

@@ -98,7 +98,10 @@ class LengthMap:
     @overload
     def iterate(self, q: Plain, depth: int) -> np.ndarray[Any, Any]: ...
     def iterate(self, q: Array | Plain, depth: int) -> Array:
-        """Return the lengths through ``depth`` layers: ``(..., depth + 1)``."""
+        """Return the lengths through ``depth`` layers: ``(..., depth + 1)``.
+
+        ``depth`` counts applications of the map, one for each hidden layer.
+        """
         if depth < 0:
             raise ValueError(f"depth must be at least 0, got {depth}")
         return self._answer(lambda v: self._path(v, depth), q)

@@ -105,8 +105,8 @@ class _Apply(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.function(x)
 
-    def extra_repr(self) -> str:
-        return getattr(self.function, "__name__", repr(self.function))
+    def _get_name(self) -> str:  # stands in representations, and as its kind where it is probed
+        return str(getattr(self.function, "__name__", self.function))
 
 
 def _as_module(layer: Layer) -> nn.Module:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from signalprop import Stream
+from signalprop import Stream, probe, rank
 from signalprop.activations import relu
 from signalprop.layers import BatchNorm
 from signalprop.models import MLP, Affine, Linear
@@ -161,3 +161,11 @@ def test_types_by_their_names():
     assert MLP(3, 4, 1, 2, dtype="float64").head.weight.dtype == torch.float64
     with pytest.raises(ValueError, match="dtype must be a floating type"):
         MLP(3, 4, 1, 2, dtype="int32")
+
+
+def test_functions_among_the_layers_have_their_names():
+    net = MLP(4, 8, 1, 2, [torch.tanh])
+    assert "(1): tanh()" in repr(net)
+    with probe(net, [rank]) as seen:
+        net(torch.randn(3, 4))
+    assert [row["kind"] for row in seen.rows] == ["Linear", "tanh", "Linear"]
