@@ -11,6 +11,7 @@ from __future__ import annotations
 import sympy
 
 from signallab.conditioning import identities
+from signallab.slopes import from_zero
 from signalprop.certify import Identity, prove_identity
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "floor",
     "loss_of_the_index",
     "loss_of_the_tangent_index",
+    "other_lengths",
     "potentials",
     "slopes",
     "tangent_condition",
@@ -156,6 +158,31 @@ def potentials() -> list[Identity]:
     return [
         prove_identity(left, mu**2 * b / ((1 + mu) * (1 + mu * b))),
         prove_identity((1 - delta) / (1 - (1 - delta)), 1 / delta - 1),
+    ]
+
+
+def other_lengths() -> list[Identity]:
+    """COND Theorem 42 with its waiting time rounded up: ``B`` of ``mu/2`` from there on.
+
+    By Theorem 37 distances of squared norms from 1 shrink by ``1 - alpha <= exp(-alpha)`` a layer,
+    so that after ``log(4 M/mu)/alpha`` layers they are at most ``mu/4``, and stay so. Until then no
+    correlation grows in size (Lemma 41). From then on the coefficients of both inputs are ``3
+    mu/4`` at least, and so ``mu/2``; and a layer takes a size r to ``r (1 - mu/2 (1 - r^2))`` at
+    most, which is below the parabola of :func:`decay` with ``mu/2`` for mu.
+
+    >>> len(other_lengths())
+    37
+    """
+    alpha, most = sympy.symbols("alpha M", positive=True)
+    waited = most * sympy.exp(-alpha * (sympy.log(4 * most / mu) / alpha))
+    return [
+        *identities.norms_come_to_one(),
+        *from_zero(sympy.exp(-alpha) - (1 - alpha), alpha, 1 - sympy.exp(-alpha)),
+        prove_identity(waited, mu / 4),
+        *identities.coefficient_near_norm_one(),
+        prove_identity(3 * mu / 4 - mu / 2, mu / 4),
+        *identities.odd_layer(),
+        *decay(),
     ]
 
 

@@ -12,6 +12,7 @@ from signalprop.certify import Identity, prove_identity
 __all__ = [
     "best_affine_function",
     "best_line",
+    "coefficient_near_norm_one",
     "coefficient_of_norm_relu",
     "coefficients_of_the_table",
     "duals_of_the_table",
@@ -158,6 +159,36 @@ def norm_transfer() -> list[Identity]:
         prove_identity(by_gamma(value**2), first),
         prove_identity(by_gamma(first), sum(fractions)),
         prove_identity(fractions[0] + fractions[2], signed),
+    ]
+
+
+def coefficient_near_norm_one() -> list[Identity]:
+    """COND Eq. 20 with three quarters: ``mu^(gamma) >= 3 mu / 4`` for ``|gamma - 1| <= mu / 4``.
+
+    ``a_1 = E X s(sqrt(gamma) X)`` has the derivative ``E s'(w) X^2 / (2 sqrt(gamma))``, not
+    negative as s rises; by Stein, which integrates the slope of ``s(w)`` times a density, ``a_1 /
+    sqrt(gamma)`` is ``E s'(w)``, whose derivative is a mean of ``s''(w) X``, not positive as s is
+    odd and concave on the right. At norm 1 the square of ``a_1`` is ``1 - mu``. By
+    :func:`norm_transfer` the second moment is at least gamma below 1, and at least 1 above. *Below
+    1* ``mu^(gamma) >= 1 - (1 - mu)/gamma``, which rises with gamma from ``(3 mu/4)/(1 - mu/4)``;
+    *above 1* it is at least ``1 - gamma (1 - mu)``, which falls to ``3 mu/4 + mu^2/4``.
+
+    >>> len(coefficient_near_norm_one())
+    9
+    """
+    z, value, slope, bend = sympy.symbols("z s s_1 s_2", real=True)  # s and its derivatives at w
+    w, edge = sympy.sqrt(gamma) * z, mu / 4
+    density = sympy.exp(-(z**2) / 2)
+    below, above = 1 - (1 - mu) / gamma, 1 - gamma * (1 - mu)
+    by_parts = w.diff(z) * slope * density + value * density.diff(z)
+    return [
+        *norm_transfer(),
+        prove_identity(z * slope * w.diff(gamma), slope * z**2 / (2 * sympy.sqrt(gamma))),
+        prove_identity(by_parts, (sympy.sqrt(gamma) * slope - z * value) * density),
+        prove_identity(bend * w.diff(gamma), bend * z / (2 * sympy.sqrt(gamma))),
+        prove_identity(below.diff(gamma), (1 - mu) / gamma**2),
+        prove_identity(below.subs(gamma, 1 - edge), 3 * edge / (1 - edge)),
+        prove_identity(above.subs(gamma, 1 + edge), 3 * edge + mu**2 / 4),
     ]
 
 

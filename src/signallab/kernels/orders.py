@@ -25,6 +25,7 @@ __all__ = [
     "odds_shrink",
     "one_attractor",
     "recurrence_of_hermite",
+    "repaired_case_4",
 ]
 
 j, k = sympy.symbols("j k", integer=True, positive=True)
@@ -122,6 +123,38 @@ def between_zero_and_the_fixed_point() -> list[Identity]:
     """
     left = r**k - r**k * rho**k
     return [prove_identity(left, r ** (k - 1) * (r - r * rho) * _sum(k)), _recursion()]
+
+
+def repaired_case_4() -> list[Identity]:
+    """KER Theorem 5.11, cases 1 and 4, mended: a layer multiplies W by ``1/(2 - m)`` at most.
+
+    ``W = |rho - p| max(1, (1 - p)/(1 - |rho|))`` with p the fixed point below 1, and m the slope
+    there. *Above p:* about p the map has a series with weights that are not negative; in the
+    variable ``x = (rho - p)/(1 - p)`` they sum to 1 and the first is m, so that :func:`odds_shrink`
+    says it, as ``x/(1 - x) = (rho - p)/(1 - rho)``. *From 0 to p* the distance shrinks by m, and
+    ``m <= 1/(2 - m)``. *Below 0, at -r:* ``kappa(-r) >= 2 kappa(0) - kappa(r)``, as powers at -r
+    and r sum to 0 or to more. From ``kappa(0)`` on ``k p^(k - 1) r`` exceeds ``r^k`` for ``r <=
+    p``; that gives ``p - kappa(0) <= m p`` and, up to p, ``m (p + r)`` for the distance. For ``r >
+    p`` it is at most ``2 m p + (s - p)`` with ``s = kappa(r)``, or the first case goes on; divided
+    by what is at least ``1 - s``, and so ``1 - r``, the two terms are at most the rate times ``2
+    p/(1 - r)`` and ``(r - p)/(1 - r)``, which sum to the potential of -r.
+
+    >>> len(repaired_case_4())
+    10
+    """
+    p = sympy.Symbol("p", positive=True)
+    share = (rho - p) / (1 - p)
+    q = rho  # r = p q, with q in [0, 1]
+    return [
+        *odds_shrink(),
+        prove_identity(share / (1 - share), (rho - p) / (1 - rho)),
+        *between_zero_and_the_fixed_point(),
+        prove_identity(1 / (2 - m) - m, (1 - m) ** 2 / (2 - m)),
+        prove_identity((-r) ** (2 * j) + r ** (2 * j), 2 * r ** (2 * j)),
+        prove_identity((-r) ** (2 * j + 1) + r ** (2 * j + 1), sympy.S.Zero),
+        prove_identity(k * p ** (k - 1) * (p * q) - p**k * q**k, p**k * q * (k - q ** (k - 1))),
+        prove_identity(2 * p / (1 - r) + (r - p) / (1 - r), (p + r) / (1 - r)),
+    ]
 
 
 def below_zero() -> list[Identity]:

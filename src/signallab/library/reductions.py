@@ -27,6 +27,7 @@ from signalprop.certify import Identity, Proof
 __all__ = [
     "OF_CORRELATIONS",
     "OF_GRADIENTS",
+    "OF_KERNELS",
     "OF_MEANFIELD",
     "OF_ORTHOGONALITY",
     "OF_RANK",
@@ -87,7 +88,7 @@ OF_ORTHOGONALITY = (
     ),
 )
 
-#: What COND and KER say of correlations and norms, layer by layer.
+#: What COND says of correlations and norms, layer by layer.
 OF_CORRELATIONS = (
     Reduction(
         "COND-L22",
@@ -120,13 +121,38 @@ OF_CORRELATIONS = (
     ),
     Reduction(
         "COND-T42",
-        "its coefficient at norms near 1 rests on the whole activation, which no finite number of "
-        "parameters describes",
+        "its waiting time rounded up: a first coefficient that rises with the norm, less than its "
+        "root does, one odd layer, and induction",
+        all_depths.other_lengths,
     ),
     Reduction(
         "COND-Tab-mu",
         "closed forms of duals: their derivatives, for all correlations",
         identities.duals_of_the_table,
+    ),
+)
+
+#: What KER says of all kernel maps, order by order.
+OF_KERNELS = (
+    Reduction(
+        "KER-T5.8",
+        "no mean: a sum over orders whose terms have one sign, and one layer is enough",
+        orders.odds_shrink,
+    ),
+    Reduction(
+        "KER-T5.11.2",
+        "a mean and a slope below 1: the difference quotient of each order is at most its slope",
+        orders.geometric_fall,
+    ),
+    Reduction(
+        "KER-T5.11.3",
+        "slope 1: the inverse of the distance grows in each layer, order by order",
+        orders.growth_of_the_inverse_distance,
+    ),
+    Reduction(
+        "KER-T5.11.4",
+        "mended: the series about the fixed point above it, slopes and mirror images below",
+        orders.repaired_case_4,
     ),
     Reduction(
         "KER-D5.4",

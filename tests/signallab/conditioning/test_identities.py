@@ -29,6 +29,27 @@ def test_closed_forms_are_those_of_a_hinge(kink, variance):
     assert square == pytest.approx(((z - kink) ** 2 * density).sum() * step, rel=1e-6)
 
 
+@pytest.mark.parametrize("scale", [0.2, 1.0, 4.0])
+def test_the_coefficient_near_norm_one(scale):
+    """erf(a x) over its deviation: ``a_1`` and the second moment in closed form."""
+    power = np.array([scale**2])
+
+    def first(gamma):
+        return 4 / np.pi * gamma * power / (1 + 2 * gamma * power)
+
+    def square(gamma):
+        return 2 / np.pi * np.arcsin(2 * gamma * power / (1 + 2 * gamma * power))
+
+    mu = float(1 - (first(1) / square(1))[0])
+    gamma = 1 + np.linspace(-1, 1, 41) * mu / 4
+    assert (np.diff(first(gamma)) > 0).all()
+    assert (np.diff(first(gamma) / gamma) < 0).all()
+    at_gamma = 1 - first(gamma) / square(gamma)
+    floor = np.where(gamma < 1, 1 - (1 - mu) / gamma, 1 - gamma * (1 - mu))
+    assert (at_gamma >= floor - 1e-12).all()
+    assert (floor >= 0.75 * mu - 1e-12).all()
+
+
 def test_slopes_in_the_kink_fix_the_coefficient():
     c = np.array([-1.5975, 0.3])
     scale = theory.cond_equation_4_scale(c)

@@ -61,6 +61,29 @@ def test_ends_of_a_layer_below_zero():
         assert (value <= m + (1 - m) * r + 1e-12).all()
 
 
+def test_a_layer_divides_the_potential_of_the_mended_case_4():
+    """Random maps with a mean, from both signs, and the quadratic, which attains the rate at 1."""
+    trials = [*WEIGHTS, np.array([1 / 3, 0, 2 / 3])]
+    seen = 0
+    for weights in trials:
+        k = sp.KernelMap.from_series(weights.tolist())
+        if not k.derivative(1.0) > 1:
+            continue
+        seen += 1
+        fixed = k.fixed_point().value
+        assert fixed < 1
+        rate = 1 / (2 - k.derivative(fixed))
+
+        def potential(at, fixed=fixed):
+            return np.abs(at - fixed) * np.maximum(1, (1 - fixed) / (1 - np.abs(at)))
+
+        start = np.concatenate([RHO[:, 0], 1 - np.geomspace(1e-2, 1e-6, 9)])
+        ratio = potential(np.asarray(k(start))) / potential(start)
+        assert ratio.max() <= rate * (1 + 1e-9)
+    assert seen > 20
+    assert ratio.max() == pytest.approx(rate, rel=1e-4)
+
+
 def test_the_recurrence_of_normalized_polynomials():
     x, basis = np.linspace(-3, 3, 13), np.polynomial.hermite_e.HermiteE.basis
     he = [basis(k)(x) / np.sqrt(factorial(k)) for k in range(14)]
