@@ -185,7 +185,7 @@ class Probe:
             row |= {
                 "pass": number,
                 "layer": name,
-                "kind": module._get_name(),
+                "kind": module._get_name(),  # type: ignore[no-untyped-call]
                 "call": call,
                 "signal": signal,
                 "samples": batch.shape[0],
