@@ -97,8 +97,9 @@ OF_CORRELATIONS = (
     ),
     Reduction(
         "COND-T5",
-        "an average of terms, each of which is an iterate of that parabola at most",
-        all_depths.tangent_kernel,
+        "an average of terms, each an iterate of that parabola at most; the attained bound too, "
+        "since terms rise and the least slope weighs late ones most",
+        all_depths.best_tangent_kernel,
     ),
     Reduction(
         "COND-T11",

@@ -119,7 +119,8 @@ def kernel(phi: Activation, order: int = 40) -> PowerSeries:
     if order < 1:
         raise ValueError(f"order must be at least 1, got {order}")
     f = function(phi)
-    squares = tuple(hermite_coefficient(f, k) ** 2 for k in range(order + 1))
+    coefficients = [hermite_coefficient(f, k) for k in range(order + 1)]
+    squares = tuple(c * c for c in coefficients)  # ``c**2`` is NaN for a ball centred at 0
     tail = (mean_square(f) - sum(squares, arb(0))).nonnegative_part()
     try:
         steepness = mean_square(derivative(phi))

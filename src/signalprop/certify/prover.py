@@ -77,6 +77,8 @@ def prove_positive(
     which f is not positive is found early (:class:`Refuted`) and a budget spent in vain ends with
     the part that resists (:class:`NotProved`). A function that vanishes on the box cannot be
     proved positive: divide its zero out. With ``progress`` a line on stderr tells how far it is.
+    Arb has no power of a ball whose midpoint is 0: ``x**2`` is NaN there, which proves nothing and
+    costs a halving; ``x * x`` is not.
 
     >>> prove_positive(lambda x: 1 - x * (1 - x), [(0, 1)]).boxes < 20
     True

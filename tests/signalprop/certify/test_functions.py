@@ -31,15 +31,34 @@ TURNED = [
 ]
 ALL = [*SMOOTH, *KINKED, *JUMPS, *TURNED]
 
-#: Written anew for mpmath; scale, gain and shift are put around them below.
+SCALE, SLOPE = (
+    mpmath.mpf(float(text))
+    for text in ("1.6732632423543772848170429916717", "1.0507009873554804934193349852946")
+)
+
+
+def inner(x):
+    return mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf(0.044715) * x**3)
+
+
+#: Written anew for mpmath, with constants that are doubles as such.
 EXACT = {
+    "identity": lambda x: x,
+    "cube": lambda x: x**3,
     "tanh": mpmath.tanh,
+    "sin": mpmath.sin,
     "erf": mpmath.erf,
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
     "gelu": lambda x: x * mpmath.ncdf(x),
+    "silu": lambda x: x / (1 + mpmath.exp(-x)),
+    "gelu_tanh": lambda x: x * (1 + mpmath.tanh(inner(x))) / 2,
     "exp": mpmath.exp,
     "softplus": lambda x: mpmath.log1p(mpmath.exp(x)),
     "relu": lambda x: max(x, mpmath.mpf(0)),
     "elu": lambda x: x if x > 0 else mpmath.expm1(x),
+    "selu": lambda x: SLOPE * (x if x > 0 else SCALE * mpmath.expm1(x)),
+    "sign": mpmath.sign,
+    "step": lambda x: mpmath.mpf(x > 0),
 }
 
 
@@ -80,6 +99,15 @@ def test_a_ball_contains_the_value_in_many_digits(name, fifty):
     f, rng = function(getattr(A, name)), np.random.default_rng(0)
     for x in rng.normal(size=20) * 3:
         assert contains(f(float(x)), EXACT[name](mpmath.mpf(float(x))))
+
+
+@pytest.mark.parametrize("name", sorted({*EXACT} - {"sign", "step"}))
+def test_a_ball_contains_the_slope_in_many_digits(name, fifty):
+    f, rng = derivative(getattr(A, name)), np.random.default_rng(1)
+    for x in rng.normal(size=5) * 3:
+        with mpmath.workdps(90):  # differences, which lose half of the digits
+            slope = mpmath.diff(EXACT[name], mpmath.mpf(float(x)))
+        assert contains(f(float(x)), slope)
 
 
 @pytest.mark.slow

@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx
 
 import signalprop as sp
 from signalprop import activations as A
@@ -14,6 +15,50 @@ from signalprop.certify import PowerSeries, iterates, kernel
 def relu_kernel(rho: arb) -> arb:
     """Cho and Saul's closed form, in balls."""
     return ((1 - rho**2).sqrt() + rho * (arb.pi() - rho.acos())) / (2 * arb.pi())
+
+
+#: Kernel maps in closed form, for mpmath.
+CLOSED = {
+    "relu": lambda r: (mpmath.sqrt(1 - r**2) + r * (mpmath.pi - mpmath.acos(r))) / (2 * mpmath.pi),
+    "erf": lambda r: 2 / mpmath.pi * mpmath.asin(2 * r / 3),
+    "sin": lambda r: mpmath.sinh(r) / mpmath.e,
+    "exp": lambda r: mpmath.exp(1 + r),
+    "step": lambda r: mpmath.mpf(1) / 4 + mpmath.asin(r) / (2 * mpmath.pi),
+    "cube": lambda r: 9 * r + 6 * r**3,
+}
+
+
+@pytest.fixture
+def many_digits():
+    ctx.prec = 170
+    with mpmath.workdps(50):
+        yield
+    ctx.prec = 53
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_balls_of_maps_slopes_and_iterates_contain_fifty_digits(name, many_digits):
+    """At random points, and with a short series, so that the tail has to be in the ball."""
+    kappa, exact = kernel(getattr(A, name), order=10), CLOSED[name]
+    scaled = kappa.stable()
+    top = exact(mpmath.mpf(1))
+    for rho in np.random.default_rng(2).uniform(-0.95, 0.95, 12):
+        at = mpmath.mpf(float(rho))
+        assert contains(kappa(float(rho)), exact(at))
+        if kappa.slope_tail is not None:
+            with mpmath.workdps(110):  # a difference, which loses half of the digits
+                slope = mpmath.diff(exact, at)
+            assert contains(kappa.slope(float(rho)), slope)
+            assert contains(kappa.quotient(float(rho)), (top - exact(at)) / (1 - at))
+        path = [at]
+        for _ in range(4):
+            path.append(exact(path[-1]) / top)
+        assert all(map(contains, iterates(scaled, float(rho), 4), path))
+
+
+def contains(enclosure, number):
+    """Whether the ball contains a number given to 50 digits, those digits' error allowed for."""
+    return enclosure.overlaps(arb(mpmath.nstr(number, 45), 1e-40))
 
 
 @pytest.fixture(scope="module")

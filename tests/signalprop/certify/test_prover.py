@@ -41,6 +41,21 @@ def test_no_inequality_that_fails_by_a_hair_is_proved(seed):
         prove_positive(false, [(-1, 1)] * sides, budget=3_000)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_nor_one_of_three_variables_or_with_an_edge(seed):
+    """Absolute values, products and roots, less 1e-12, and zeros in a corner of the box."""
+    rng = np.random.default_rng(1000 + seed)
+    a, b, c = (arb(float(x)) for x in rng.uniform(0.1, 0.9, 3))
+    shapes = [
+        lambda x, y, z: abs(x - a) + (y - b) ** 2 + abs(z - c) - TINY,
+        lambda x, y, z: (x * y - a * b) ** 2 + (z - c) ** 2 - TINY,
+        lambda x, y, z: x + y**2 + z - TINY,
+        lambda x, y, z: (1 + x).sqrt() - 1 + y * z - TINY,
+    ]
+    with pytest.raises((Refuted, NotProved)):
+        prove_positive(shapes[seed % 4], [(0, 1)] * 3, budget=1_000)
+
+
 def test_a_refutation_names_an_exact_point():
     with pytest.raises(Refuted, match="not positive at") as failure:
         prove_positive(lambda x: x - arb("0.3"), [(0, 1)])
