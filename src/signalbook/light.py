@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from pathlib import Path
 
 from signalbook.errors import BookError
@@ -61,6 +62,7 @@ def lighter(folder: Path) -> Iterator[tuple[Path, bytes]]:
         if name.suffix == ".html"
     }
     scripts = [(folder / name).read_text() for name in names if name.suffix == ".js"]
+    scripts.append(files("signalbook").joinpath("print.js").read_text())  # which has its own class
     known = words([*pages.values(), *scripts])
     sheets = {
         name: style((folder / name).read_text(), known) for name in names if name.suffix == ".css"

@@ -55,5 +55,8 @@ async ([title, pages]) => {
       await window.MathJax.startup.promise;
     }
   }
+  // The fonts of formulas are asked for when the formulas are laid out.
+  main.getBoundingClientRect();
+  await document.fonts.ready;
   await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
 }

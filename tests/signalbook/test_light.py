@@ -20,7 +20,8 @@ def site(tmp_path):
         "_static/scripts/fontawesome.js": ICONS,
         "_static/scripts/fontawesome.js.map": "{}",
         "_static/own.js": 'box.classList.add("by-script")',
-        "_static/own.css": ".used{a:1} .fa-list{b:1} .by-script{c:1} .sb-icon{d:1} .never{e:1}",
+        "_static/own.css": ".used{a:1} .fa-list{b:1} .by-script{c:1} .sb-icon{d:1} .never{e:1}"
+        " .sb-print a{f:1}",
         "_images/x.svg": '<svg><path id="p4.12345" d="M -1.999999 20.004\nL 3.14 1e-05"/></svg>',
     }
     for name, text in files.items():
@@ -40,7 +41,7 @@ def test_paths_of_drawings_lose_digits_that_no_screen_shows(site):
 
 
 def test_rules_stay_that_a_page_or_a_script_may_use(site):
-    assert site["_static/own.css"] == ".used{a:1}.by-script{c:1}.sb-icon{d:1}"
+    assert site["_static/own.css"] == ".used{a:1}.by-script{c:1}.sb-icon{d:1}.sb-print a{f:1}"
 
 
 def test_maths_is_loaded_where_there_is_some(site):

@@ -28,6 +28,15 @@ def test_a_part_is_printed_with_an_outline_and_links_that_lead_somewhere(site, b
     assert len(lead) > 10
     assert lead <= there
     assert b"/URI (https://arxiv.org/abs/" in data
+    assert b"MathJax_Main" in data, "formulas were printed before their fonts came"
+
+
+def test_what_is_printed_has_its_styles_and_numbered_figures(site):
+    (styles,) = (site / "_static").glob("styles-*.css")
+    assert ".sb-print h1" in styles.read_text()
+    for path in site.glob("chapters/**/*.html"):
+        captions = path.read_text().split("<figcaption>")[1:]
+        assert all('class="caption-number">Fig. ' in c.split("</figcaption>")[0] for c in captions)
 
 
 @pytest.mark.slow
