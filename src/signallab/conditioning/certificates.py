@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pandas as pd
-from flint import arb, fmpq, fmpq_mat
+from flint import acb, arb, fmpq, fmpq_mat
 
 from signalprop.activations import relu, selu, sigmoid, tanh
 from signalprop.certify import (
@@ -57,6 +57,7 @@ __all__ = [
     "risk_without_a_signal",
     "series_of_relu",
     "sigmoid_at_zero",
+    "size_of_the_mean",
     "smallest_eigenvalue",
     "square_of_a_constant_query",
     "steps_of_all_layers",
@@ -406,6 +407,60 @@ def mean_size_of_cosines(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> C
     at = f"the sign, {depth} layers of width {width}, rate {rate}; the mean size, at least"
     given = _wide(width, depth, HALF) | {"the width is odd": width % 2 == 1}
     return exceeds(Fraction(1, width), right, at=at, given=given)
+
+
+def size_of_the_mean(width: int = 5, start: Fraction = Fraction(-23, 25)) -> Counterexample:
+    """COND, proof of Theorem 15: ``|E_W f(x) f(y)| <= |E_W Phi(x) . Phi(y)|`` after two layers.
+
+    For the lopsided sign. A cosine of m signs has m + 1 values; given that of the layer before, the
+    number of equal signs is binomial, with the chance ``(1 + s)/2`` for the dual s there. Given the
+    features, the outputs agree in sign by Sheppard's formula.
+
+    >>> size_of_the_mean().left > size_of_the_mean().right
+    True
+    """
+    cosines = [Fraction(2 * k - width, width) for k in range(width + 1)]
+    first = _law_of_the_cosine(width, start)
+    rows = [_law_of_the_cosine(width, rho) for rho in cosines]
+    law = [
+        sum((p * row[k] for p, row in zip(first, rows, strict=True)), arb(0))
+        for k in range(width + 1)
+    ]
+    values = [ball(rho) for rho in cosines]
+    mean = sum((p * rho for p, rho in zip(law, values, strict=True)), arb(0))
+    signs = sum((p * rho.asin() for p, rho in zip(law, values, strict=True)), arb(0))
+    at = f"the lopsided sign, two layers of width {width}, inputs of cosine {start}"
+    given = {"not collinear": abs(start) < 1, "no projection is 0": width % 2 == 1}
+    return exceeds(abs(2 / arb.pi() * signs), abs(mean), at=at, given=given)
+
+
+def _law_of_the_cosine(width: int, rho: Fraction) -> list[arb]:
+    agree = (1 + _dual_of_the_lopsided_sign(rho)) / 2
+    pairs = [(agree**k, (1 - agree) ** (width - k)) for k in range(width + 1)]
+    return [arb(width).bin(k) * p * q for k, (p, q) in enumerate(pairs)]
+
+
+def _dual_of_the_lopsided_sign(rho: Fraction) -> arb:
+    """``4 P(X, Y in [l, h]) - 1`` for ``l = -1/4`` and the h that makes the measure of it 1/2.
+
+    By rho the probability has the derivative ``p(h, h) + p(l, l) - 2 p(h, l)``, with the density of
+    two Gaussians of correlation rho; it is 1/4 at 0. At -1 both are in ``[l, -l]``, as ``h > -l``.
+    """
+    low = -arb(1) / 4
+    share = (low / arb(2).sqrt()).erf() / 2  # Phi(l) - 1/2
+    high = arb(2).sqrt() * (2 * (arb(1) / 2 + share)).erfinv()
+    if rho == 1:
+        return arb(1)
+    if rho == -1:
+        return -8 * share - 1
+
+    def slope(r: acb, analytic: bool) -> acb:
+        spread = 1 - r * r
+        ends = [(high, high, 1), (low, low, 1), (high, low, -2)]
+        terms = [n * (-(a * a - 2 * r * a * b + b * b) / (2 * spread)).exp() for a, b, n in ends]
+        return sum(terms, acb(0)) / (2 * acb.pi() * spread.sqrt(analytic=analytic))
+
+    return 4 * acb.integral(slope, 0, acb(ball(rho))).real
 
 
 def square_of_a_constant_query(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> Counterexample:

@@ -12,7 +12,6 @@ __all__ = ["UNCERTIFIED", "reasons"]
 Claim = tuple[str, str, str]
 
 LAWS = "the hypothesis of a unique invariant law"
-MEAN = "Appendix F, first display of the proof of Theorem 15, from its second line to the third"
 
 #: Claims that fail as printed and are not certified, by the reason.
 UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
@@ -52,7 +51,6 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
     "rests on a long recursion of matrices in double precision": (
         ("MF-T3.2", "", ""),
         ("MF-E3.9", "where the fixed point repels", ""),
-        ("COND-E24", "the size of the mean", MEAN),
     ),
 }
 

@@ -119,6 +119,17 @@ def test_signs():
     right = 101 * np.exp(-20)
     assert found == pytest.approx((statistical_queries.even_floor(401), right))
     assert sides(certified.mean_size_of_cosines()) == pytest.approx((1 / 401, right))
+    case = statistical_queries.bars("lopsided sign", 5, 2, -23 / 25)
+    assert sides(certified.size_of_the_mean()) == pytest.approx((case.left, case.right), rel=1e-6)
+    with pytest.raises(ValueError, match="the sides must refute"):
+        certified.size_of_the_mean(start=Fraction(1, 2))  # here the step holds
+
+
+@pytest.mark.parametrize("percent", [-100, -92, -20, 0, 45, 99, 100])
+def test_the_dual_of_the_lopsided_sign(percent):
+    found = certified._dual_of_the_lopsided_sign(Fraction(percent, 100))
+    exact = statistical_queries.dual("lopsided sign", np.array([percent / 100]))
+    assert float(found) == pytest.approx(float(exact[0]), abs=1e-12)
 
 
 def test_one_relu_layer():
