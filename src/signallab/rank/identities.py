@@ -232,10 +232,11 @@ def ratio_and_rank() -> Identity:
 
 
 def ratio_and_soft_rank() -> list[Identity]:
-    """RANK Lemma 2 for all matrices of unit diagonal and all tau.
+    """RANK Lemma 2 for all matrices of unit diagonal and all tau from 0 to 1.
 
     Of d eigenvalues that sum to d, ``d - k`` are below tau; the k others sum to ``d - tau (d - k)``
-    at least, which exceeds ``(1 - tau) d`` by ``tau k``. To these k applies what Lemma 1 says.
+    at least, which exceeds ``(1 - tau) d`` by ``tau k``. The latter is not negative, so that
+    squares compare too. To these k applies what Lemma 1 says.
 
     >>> len(ratio_and_soft_rank())
     2
