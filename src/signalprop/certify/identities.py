@@ -44,7 +44,7 @@ def prove_identity(left: sympy.Expr, right: sympy.Expr) -> Identity:
     for rational functions this decides. Sums and roots with symbolic bounds are no rational
     functions; write them in closed form first. Powers with a symbolic exponent are opened into
     factors and then count as symbols of their own, which may miss an identity, but proves no false
-    one.
+    one. Floats are refused, since ``n * (1 / 3)`` would pass for ``n / 3``.
 
     >>> n, d = sympy.symbols("n d", positive=True)
     >>> prove_identity((n + d) ** 2 - (n - d) ** 2, 4 * n * d).symbols
@@ -53,7 +53,11 @@ def prove_identity(left: sympy.Expr, right: sympy.Expr) -> Identity:
     Traceback (most recent call last):
     signalprop...NoIdentity: not an identity: the sides differ by -2*n/((n - 1)*(n + 1))
     """
-    difference = sympy.sympify(left) - sympy.sympify(right)
+    sides = {"left": sympy.sympify(left), "right": sympy.sympify(right)}
+    for name, side in sides.items():
+        if side.has(sympy.Float):
+            raise ValueError(f"{name} must be exact, without floats, got {side}")
+    difference = sides["left"] - sides["right"]
     numerator, denominator = sympy.fraction(sympy.together(sympy.expand_power_exp(difference)))
     if sympy.expand(denominator) == 0:
         raise ValueError("right must be defined somewhere, got a denominator that vanishes")

@@ -33,6 +33,19 @@ def test_no_false_identity_is_proved(left, right):
         prove_identity(left, right)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "name"),
+    [
+        (n * (1 / 3), n / 3, "left"),  # differs by a rounding, which sums of floats would hide
+        (n / 10, 0.1 * n, "right"),
+        (n * (1 + 1e-17), n, "left"),
+    ],
+)
+def test_floats_are_refused(left, right, name):
+    with pytest.raises(ValueError, match=f"{name} must be exact, without floats"):
+        prove_identity(left, right)
+
+
 def test_nothing_is_proved_where_nothing_is_defined():
     with pytest.raises((ValueError, NoIdentity)):
         prove_identity(1 / (n - n), 0)
