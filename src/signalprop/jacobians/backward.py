@@ -59,7 +59,10 @@ def _gradient(loss: Loss, final: torch.Tensor) -> torch.Tensor:
     losses = loss(h)
     if not isinstance(losses, torch.Tensor) or losses.shape != h.shape[:1]:
         shape = tuple(getattr(losses, "shape", ()))
-        raise ValueError(f"loss must map (m, n, width) to (m,): for m = {len(h)} it gave {shape}")
+        raise ValueError(
+            f"loss must map (m, n, width) to (m,), one number a run: for m = {len(h)} it gave "
+            f"{shape}; write h.square().sum((1, 2)), say"
+        )
     if not losses.requires_grad:
         raise ValueError("loss must depend on the representations in a differentiable way")
     (gradient,) = torch.autograd.grad(losses.sum(), h)
