@@ -188,14 +188,9 @@ def least_eigenvalue_at_small_gaps() -> list[Proof]:
     >>> len(least_eigenvalue_at_small_gaps())
     2
     """
-
-    def room(u: arb) -> arb:
-        terms = [(-u) ** k / math.factorial(k + 2) for k in range(8)]
-        return 4 * (sum(terms, arb(0)) + arb(0).union(u**8) / math.factorial(10)) - 1
-
     return [
-        prove_positive(room, [(0, 0.5)]),
-        prove_positive(lambda u: (-u).exp() - 1 + u - arb(1) / 16, [(0.5, 1)]),
+        prove_positive(_room_of_small_gaps, [(0, 0.5)]),
+        prove_positive(_room_of_larger_gaps, [(0.5, 1)]),
     ]
 
 
@@ -209,14 +204,9 @@ def logarithms_of_the_gap(terms: int = 30) -> list[Proof]:
     >>> len(logarithms_of_the_gap())
     2
     """
-
-    def slope(x: arb) -> arb:
-        known = sum((x**k / (k + 1) for k in range(terms)), arb(0))
-        return arb(2).sqrt() - known - arb(0).union(x**terms / (1 - x)) / (terms + 1)
-
     return [
-        prove_positive(lambda t: sum((t**k / (k + 3) for k in range(4)), arb(0)), [(0, 1)]),
-        prove_positive(slope, [(0, 0.5)]),
+        prove_positive(_cube_of_the_logarithm, [(0, 1)]),
+        prove_positive(lambda x: _slope_of_the_logarithm(x, terms), [(0, 0.5)]),
     ]
 
 
@@ -231,18 +221,48 @@ def growth_in_the_plane(terms: int = 6) -> list[Proof]:
     >>> len(growth_in_the_plane())
     2
     """
-    c = [ball(Fraction(math.comb(2 * m, m), 4**m)) ** 2 for m in range(terms)]
+    rooms = (_room_of_the_printed_growth, _room_of_the_sharper_growth)
+    return [prove_positive(lambda e, room=room: room(e, terms), [(0, 1)]) for room in rooms]
 
-    def printed(e: arb) -> arb:
-        growth = sum((c[m] * e ** (2 * m - 2) for m in range(1, terms)), arb(0))
-        return growth - 1 / (16 - e**2)
 
-    def sharper(e: arb) -> arb:
-        growth = sum((c[m] * e ** (2 * m - 3) for m in range(2, terms)), arb(0))
-        v = e**2 / (4 * (1 + e))
-        return growth + 1 / (4 * (1 + e)) - v.exp() * e / (32 * (1 + e) ** 2)
+def _room_of_small_gaps(u: arb) -> arb:
+    """``4 a(u) / u^2 - 1``, with what the series of the exponential leaves after eight terms."""
+    terms = [(-u) ** k / math.factorial(k + 2) for k in range(8)]
+    return 4 * (sum(terms, arb(0)) + arb(0).union(u**8) / math.factorial(10)) - 1
 
-    return [prove_positive(f, [(0, 1)]) for f in (printed, sharper)]
+
+def _room_of_larger_gaps(u: arb) -> arb:
+    return (-u).exp() - 1 + u - arb(1) / 16
+
+
+def _cube_of_the_logarithm(t: arb) -> arb:
+    """Below ``(-log(1 - t) - t - t^2/2) / t^3``."""
+    return sum((t**k / (k + 3) for k in range(4)), arb(0))
+
+
+def _slope_of_the_logarithm(x: arb, terms: int) -> arb:
+    """``sqrt 2 + log(1 - x) / x``."""
+    known = sum((x**k / (k + 1) for k in range(terms)), arb(0))
+    return arb(2).sqrt() - known - arb(0).union(x**terms / (1 - x)) / (terms + 1)
+
+
+def _of_the_elliptic_integral(terms: int) -> list[arb]:
+    return [ball(Fraction(math.comb(2 * m, m), 4**m)) ** 2 for m in range(terms)]
+
+
+def _room_of_the_printed_growth(e: arb, terms: int) -> arb:
+    """Below ``((2/pi) K(e) - 1 / (1 - e^2/16)) / e^2``."""
+    c = _of_the_elliptic_integral(terms)
+    growth = sum((c[m] * e ** (2 * m - 2) for m in range(1, terms)), arb(0))
+    return growth - 1 / (16 - e**2)
+
+
+def _room_of_the_sharper_growth(e: arb, terms: int) -> arb:
+    """Below ``((2/pi) K(e) - exp(v)) / e^3``."""
+    c = _of_the_elliptic_integral(terms)
+    growth = sum((c[m] * e ** (2 * m - 3) for m in range(2, terms)), arb(0))
+    v = e**2 / (4 * (1 + e))
+    return growth + 1 / (4 * (1 + e)) - v.exp() * e / (32 * (1 + e) ** 2)
 
 
 def _eigenvalues() -> dict[str, bool]:

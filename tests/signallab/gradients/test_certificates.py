@@ -1,7 +1,11 @@
 """Sides of the certified counterexamples, each beside an evaluation in doubles."""
 
+import math
+
 import numpy as np
 import pytest
+from flint import arb
+from scipy import special
 
 from signallab.gradients import certificates as certified
 from signallab.gradients import (
@@ -72,6 +76,48 @@ def test_the_least_eigenvalue_keeps_to_both_bounds():
             gap = -((d - 1) * np.log(others) + np.log(last))  # d psi
             assert -np.log(last) <= gap + 1
             assert gap > 1 / 16 or -np.log(last) <= 2 * np.sqrt(gap)
+
+
+@pytest.mark.parametrize("x", [0.05, 0.2, 0.35, 0.5])
+def test_rooms_are_those_of_closed_forms(x):
+    """What is proved positive is the room itself, or less than it by what the series leaves out."""
+    at, v = arb(x), x**2 / (4 * (1 + x))
+    integral = float(2 / np.pi * special.ellipk(x**2))
+    exact = {
+        "_room_of_small_gaps": 4 * (np.expm1(-x) + x) / x**2 - 1,
+        "_room_of_larger_gaps": np.expm1(-x) + x - 1 / 16,
+        "_slope_of_the_logarithm": np.sqrt(2) + np.log1p(-x) / x,
+        "_cube_of_the_logarithm": (-np.log1p(-x) - x - x**2 / 2) / x**3,
+        "_room_of_the_printed_growth": (integral - 1 / (1 - x**2 / 16)) / x**2,
+        "_room_of_the_sharper_growth": (integral - np.exp(v)) / x**3,
+    }
+    # a remainder whose midpoint is left out, first terms of a series, and the end of a remainder
+    least = {
+        "_room_of_the_sharper_growth": (np.exp(v) / 2 - (np.expm1(v) - v) / v**2) * v**2 / x**3
+    }
+    most = {
+        "_room_of_small_gaps": 4 * x**8 / math.factorial(10),
+        "_cube_of_the_logarithm": x**4 / 3,
+        "_room_of_the_printed_growth": x**10 / 3,
+        "_room_of_the_sharper_growth": x**9 / 3,
+    }
+    for name, value in exact.items():
+        options = {"terms": 30} if name == "_slope_of_the_logarithm" else {}
+        options |= {"terms": 6} if name.endswith("growth") else {}
+        off = value - float(getattr(certified, name)(at, **options)) - least.get(name, 0)
+        assert -1e-9 <= off <= 1e-9 + most.get(name, 0), name
+
+
+@pytest.mark.parametrize("x", ["0.1", "0.5"])
+def test_remainders_are_large_enough(x):
+    at = arb(x)
+    exact = 4 * ((-at).exp() - 1 + at) / at**2 - 1
+    found = certified._room_of_small_gaps(at)
+    assert found.overlaps(exact)
+    assert found.rad() < 5 * at**8 / math.factorial(10) + arb("1e-12")
+    for terms in (1, 2, 5):
+        found = certified._slope_of_the_logarithm(at, terms)
+        assert found.overlaps(arb(2).sqrt() + (1 - at).log() / at)
 
 
 def test_logarithms_of_the_gap_are_those_of_the_displays():
