@@ -74,7 +74,7 @@ function quoteWords() {
 
 /** Words of a table are broken where it would not fit its box otherwise. */
 function fitTables() {
-  const boxes = [...document.querySelectorAll("article .sb-table")];
+  const boxes = [...document.querySelectorAll("article :is(.sb-table, .pst-scrollable-table-container)")];
   for (const box of boxes) box.classList.remove("sb-tight");
   const wide = boxes.filter((box) => box.scrollWidth > box.clientWidth);
   for (const box of wide) box.classList.add("sb-tight");
