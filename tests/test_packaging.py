@@ -89,7 +89,8 @@ def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PROJECT["version"] == citation["version"] == signalprop.__version__
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    assert config["html"]["extra_footer"] == f"<p>Version {PROJECT['version']}</p>"
+    shown = config["sphinx"]["config"]["html_theme_options"]["extra_footer"]
+    assert shown == f"<p>Version {PROJECT['version']}</p>"
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
 
 

@@ -8,6 +8,7 @@ import json
 import papermill
 import pytest
 
+import signalprop
 from signalbook.execute import THREADS
 from signalbook.outputs import claims_in
 from signalbook.project import Project
@@ -59,3 +60,10 @@ def test_the_site_has_the_pages_of_the_table_of_contents_and_no_others(site):
     pages = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
     named = {page for page in pages if page.startswith(("chapters/", "pages/"))}
     assert named | {"index"} == {*Project.find().pages, "index"}
+
+
+def test_every_page_says_which_version_it_is_of(site):
+    """A zip that was kept has nothing else to tell it."""
+    said = f"<p>Version {signalprop.__version__}</p>"
+    pages = [site / "index.html", *site.glob("chapters/**/*.html"), *site.glob("pages/**/*.html")]
+    assert [path for path in pages if said not in path.read_text()] == []
