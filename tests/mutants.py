@@ -66,6 +66,7 @@ OPERATIONS = {
 UNTOUCHED = ("annotation", "returns", "decorator_list")  # of a decorator: how much a cache keeps
 #: Functions that place points: what they are given says how many and how far, with a margin.
 POINTS = {"linspace", "geomspace", "leggauss", "resolve", "grid_at_length"}
+DIGITS = "show"  # how many digits are shown changes no result
 NAMES = {"maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max", "log1p": "log"}
 NAMES |= {"amax": "amin", "amin": "amax", "expm1": "exp", "cos": "sin", "sin": "cos"}
 
@@ -113,10 +114,14 @@ def mutants(path: Path) -> Iterator[Mutant]:
 def _code(node: ast.AST) -> Iterator[ast.expr]:
     """The expressions that compute something."""
     for name, value in ast.iter_fields(node):
+        if isinstance(node, ast.FunctionDef) and _is_overload(node):
+            return
         if name in UNTOUCHED or isinstance(node, ast.Raise | ast.JoinedStr):
             continue
         if name in ("args", "keywords") and isinstance(node, ast.Call) and _is_effort(node):
             continue
+        if isinstance(node, ast.Call) and name == "args" and ast.unparse(node.func) == DIGITS:
+            value = value[:1]
         if isinstance(node, ast.If) and name == "body" and isinstance(node.body[-1], ast.Raise):
             continue
         if isinstance(node, ast.For) and name == "iter" and _is_count(node):
@@ -126,6 +131,11 @@ def _code(node: ast.AST) -> Iterator[ast.expr]:
                 yield child
             if isinstance(child, ast.AST):
                 yield from _code(child)
+
+
+def _is_overload(function: ast.FunctionDef) -> bool:
+    """Whether only type checkers read it."""
+    return any(ast.unparse(decorator) == "overload" for decorator in function.decorator_list)
 
 
 def _is_effort(call: ast.Call) -> bool:

@@ -106,6 +106,17 @@ def test_a_mean_far_off_says_so_with_its_p_value():
     assert checks.near(runs, 1.0, reading=0.5).escape == 1
 
 
+def test_of_several_numbers_the_one_farthest_off_decides_the_escape():
+    """A false table passes where all its numbers pass: no likelier than the least likely one."""
+    runs = np.random.default_rng(5).normal(1, 0.1, (30, 3))
+    table = [1.0, 1.12, 1.2]
+    both = checks.near(runs, table, reading=0.0)
+    beyond = (np.array(table) - runs.mean(0)) / runs.std(0, ddof=1) * math.sqrt(30)
+    beyond -= stats.t.isf(checks.LEVEL / 6, 29)
+    assert beyond[2] > max(0, beyond[1]), "the last is far off"
+    assert both.escape == pytest.approx(stats.t.sf(beyond[2], 29), rel=1e-6, abs=0)
+
+
 @pytest.mark.parametrize(("mean", "end"), [(0.0, 1.0), (5.0, 2.0)])
 def test_a_printed_range_is_left_at_its_nearer_end(mean, end):
     runs = np.random.default_rng(4).normal(mean, 0.01, 20)

@@ -33,6 +33,14 @@ def test_equally_spaced_points(n):
     np.testing.assert_allclose(volumes, np.full(2 * lines, 1 / (2 * lines)), atol=1e-12)
 
 
+def test_frequencies_know_no_scale():
+    """A power of two changes no digit, and none is lost where products would be denormal."""
+    x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0], [-1.0, 2.0, 0.5]])
+    known = sign_class_volumes(x, samples=4000, seed=1)
+    for scale in (2.0**-1070, 2.0**1020):
+        np.testing.assert_array_equal(sign_class_volumes(scale * x, samples=4000, seed=1), known)
+
+
 def test_sampling_agrees_with_the_exact_volumes():
     x = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 2.0]])
     exact = sign_class_volumes(x)
