@@ -219,18 +219,24 @@ def norms_come_to_one() -> list[Identity]:
 def moments_of_norm_relu() -> list[Identity]:
     """COND, Appendix I.1: mean, norm transfer and its slope for every kink and every variance.
 
-    The moments ``E (z - c)_+`` and ``E (z - c)_+^2`` of z Gaussian of variance gamma tend to 0 as c
-    grows, and so do :func:`_hinge`'s closed forms. By c they have the slopes ``-P(z > c)`` and ``-2
-    E (z - c)_+``. So have the closed forms: the first two identities. The others put them into
-    ``E g``, ``E g^2`` with ``g = (z - c)_+ + b``, and differentiate by gamma.
+    For z Gaussian of variance gamma, ``P(z > c)``, ``E (z - c)_+`` and ``E (z - c)_+^2`` are those
+    of half a Gaussian at ``c = 0``. By c they have as slopes minus the density, ``-P(z > c)`` and
+    ``-2 E (z - c)_+``. Both is true of :func:`_hinge`'s closed forms: the first six identities. The
+    others put them into ``E g``, ``E g^2`` with ``g = (z - c)_+ + b``, and differentiate by gamma.
 
     >>> len(moments_of_norm_relu())
-    5
+    9
     """
     mean, square, above, density = _hinge(gamma)
-    root = sympy.sqrt(gamma)
+    root, y = sympy.sqrt(gamma), sympy.Symbol("y")
+    at_zero = [_mean(y**i, y, half=True) * root**i for i in range(3)]
     length = (c**2 + gamma - 2 * c * b) * above + (2 * b - c) * root * density + b**2
     return [
+        *[
+            prove_identity(moment.subs(c, 0), known)
+            for moment, known in zip((above, mean, square), at_zero, strict=True)
+        ],
+        prove_identity(above.diff(c), -density / root),
         prove_identity(mean.diff(c), -above),
         prove_identity(square.diff(c), -2 * mean),
         prove_identity(mean + b, root * density - above * c + b),
@@ -246,13 +252,13 @@ def norm_relu_is_normalized() -> list[Identity]:
     variance of ``(X - c)_+``. The moments are those of :func:`moments_of_norm_relu`.
 
     >>> len(norm_relu_is_normalized())
-    4
+    8
     """
     mean, square, above, density = _hinge(sympy.Integer(1))
     below = 1 - above
     inverse = above * below * c**2 + (1 - 2 * below) * density * c + above - density**2
     return [
-        *moments_of_norm_relu()[:2],
+        *moments_of_norm_relu()[:6],
         prove_identity(above * c - density, -mean),
         prove_identity(inverse, square - mean**2),
     ]
@@ -348,8 +354,8 @@ def hermite_derivatives() -> list[Identity]:
 
     ``G = exp(t z - t^2/2)`` generates ``He_k(z) t^k / k!``. So ``dG/dz = t G`` and ``(z - d/dz) G =
     dG/dt`` say ``He_k' = k He_(k - 1)`` and ``z He_k - He_k' = He_(k + 1)``. If s is the integral
-    of its derivative, by parts ``E s'(X) he_k(X) = E s(X) He_(k + 1)(X) / sqrt(k!)``, which is
-    ``sqrt(k + 1) a_(k + 1)``. Its square goes with ``r^k``.
+    of its derivative, and that has a second moment, by parts ``E s'(X) he_k(X) = E s(X) He_(k +
+    1)(X) / sqrt(k!)``, which is ``sqrt(k + 1) a_(k + 1)``. Its square goes with ``r^k``.
 
     >>> len(hermite_derivatives())
     4
