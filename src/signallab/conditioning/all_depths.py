@@ -102,7 +102,7 @@ def discs() -> list[Identity]:
     >>> len(discs())
     14
     """
-    return [*_reach(n), *decay()]
+    return [*_reach(n, sympy.Rational(1, 2)), *decay()]
 
 
 def loss_of_the_index() -> list[Identity]:
@@ -231,7 +231,9 @@ def tangent_kernel() -> list[Identity]:
     b)) = q(b)``. As both factors rise with b, each product is at most the L-th iterate of q, which
     is at most B(L). With ``p = 1 - mu/2``, beyond ``2 L_0`` B(L) is ``p^(L - L_0)/2``, that is
     ``2 B(L/2)`` times ``p^(L/2)/2``. At ``L = 2 L_0 >= 2`` one has ``2 B(L_0) > p >= B(L)``. With
-    B in the place of the iterates each product is at most B(L) too, as q takes B to the next.
+    B in the place of the iterates each product is at most B(L) too, as q takes B to the next. With
+    the printed index the factors have the next B, which is no larger from layer 1 on; and at layer
+    0, if ``B(1) > B(0)``, then both are at most 1/2 and ``p B(0)`` is at most B(1).
 
     >>> len(tangent_kernel())
     18
@@ -301,12 +303,12 @@ def tangent_floor() -> list[Identity]:
 def discs_of_the_tangent_kernel() -> list[Identity]:
     """COND, proof of Corollary 28: ``2 (n - 1) B(L/2) <= 1/2`` for ``L >= L_2``.
 
-    ``L/2 - L_0 >= log(2n)/l``, so that ``2 B(L/2)`` is at most ``1/(2n)``.
+    ``2 B(L/2)`` is ``exp(-l (L/2 - L_0))``, and ``L/2 - L_0 >= log(2n)/l``.
 
     >>> len(discs_of_the_tangent_kernel())
     3
     """
-    return _reach(2 * n)
+    return _reach(2 * n, sympy.S.One)
 
 
 def tangent_condition() -> list[Identity]:
@@ -318,7 +320,8 @@ def tangent_condition() -> list[Identity]:
     >>> len(tangent_condition())
     24
     """
-    return [*_reach(n), *_reach(2 * n), *tangent_kernel()]
+    half = sympy.Rational(1, 2)
+    return [*_reach(n, half), *_reach(2 * n, sympy.S.One), *tangent_kernel()]
 
 
 def loss_of_the_tangent_index() -> list[Identity]:
@@ -374,13 +377,14 @@ def _more_per_layer() -> Identity:
     return prove_identity((1 + mu) - up, mu / 2)
 
 
-def _reach(points: sympy.Expr) -> list[Identity]:
-    """Discs of radius ``x = (n - 1) exp(-l wait) / 2`` with ``wait >= log(points)/l``; ``1 + 4x``.
+def _reach(points: sympy.Expr, entry: sympy.Expr) -> list[Identity]:
+    """Discs reach to 1/2 at most, less ``1/(2n)``; and ``(1 + x)/(1 - x) <= 1 + 4x`` up to there.
 
-    For ``points = 2n`` the radius is twice that, and the same.
+    Their radius x is n - 1 times ``entry exp(-l wait)`` with ``wait >= log(points)/l``.
     """
+    half = sympy.Rational(1, 2)
     return [
         prove_identity(-logarithm * (sympy.log(points) / logarithm), -sympy.log(points)),
-        prove_identity(sympy.Rational(1, 2) - (n - 1) / (2 * n), 1 / (2 * n)),
+        prove_identity(half - (n - 1) * entry / points, 1 / (2 * n)),
         prove_identity(1 + 4 * p - (1 + p) / (1 - p), 2 * p * (1 - 2 * p) / (1 - p)),
     ]

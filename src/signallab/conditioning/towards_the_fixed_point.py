@@ -35,6 +35,7 @@ __all__ = [
 j, k = sympy.symbols("j k", integer=True, positive=True)
 r, p, m, a, x, delta, alpha = sympy.symbols("r p m a x delta alpha", positive=True)
 half = sympy.Rational(1, 2)
+beta = m * (1 - p) / 2
 
 
 def bends_upwards() -> list[Identity]:
@@ -90,18 +91,18 @@ def slope_there() -> list[Identity]:
 
 
 def above() -> list[Identity]:
-    """COND Lemma 34, first and second range: two lines below the parabola of Lemma 32.
+    """COND Lemma 34, first and second range: two lines above ``r`` less the parabola of Lemma 32.
 
-    One of its factors is at least ``(1 - p)/2``: ``r - p`` from ``(1 + p)/2`` on, ``1 - r`` up to
-    there.
+    ``r - beta (1 - r)`` is above it from ``(1 + p)/2`` on, ``r - beta (r - p)`` from p up to there.
 
     >>> len(above())
     8
     """
+    parabola, middle = m * (r - p) * (1 - r), (1 + p) / 2
     return [
         *below_the_diagonal(),
-        prove_identity((r - p) - (1 - p) / 2, r - (1 + p) / 2),
-        prove_identity((1 - r) - (1 - p) / 2, (1 + p) / 2 - r),
+        prove_identity(parabola - beta * (1 - r), m * (1 - r) * (r - middle)),
+        prove_identity(parabola - beta * (r - p), m * (r - p) * (middle - r)),
     ]
 
 
@@ -135,7 +136,6 @@ def lemma_35() -> list[Identity]:
     >>> len(lemma_35())
     20
     """
-    beta = m * (1 - p) / 2
     first = r - beta * (1 - r)
     second = r - beta * (r - p)
     return [
@@ -248,12 +248,13 @@ def geometric_rate() -> list[Identity]:
     ``t = a + (p - a) r/p`` at r, hence at least ``2a - t`` at -r: the distance to p falls by ``f
     <= c``.
 
-    *Beyond, at -r with r > p:* above p ``1/(1 - s(r))`` is at most ``1/D = (1 - c)/(1 - p) + c/(1
-    - r)``, and ``s(-r) >= 2a - s(r)``. Let ``w = 1/(1 - r) - 1/(1 + p)``. The next distance from p
-    is at most ``2 f p + (1 - p - D)``, which is at most ``c w``. If the next correlation is below
-    -p, then ``1 - |s| >= D + 2a``, and that is at least ``1/((1 - c)/(1 + p) + c/(1 - r))``, as
-    ``2a >= 2p (1 - c)``: w falls by c too. If it is above p, the first case goes on. At the start w
-    is less than ``1/delta``, and distances are at most ``2 - delta``, which is no more.
+    *Beyond, at -r with r > p:* above p ``1/(1 - s(r))`` is at most ``1/D = (1 - c)/(1 - p) + c/(1 -
+    r)``, and ``s(-r) >= 2a - s(r)``. Let ``w = 1/(1 - r) - 1/(1 + p)``. The next distance from p is
+    at most ``2 f p + (1 - p - D)``, which is at most ``c w``. If the next correlation is below -p,
+    then ``1 - |s| >= D + 2a``, and that is at least ``1/((1 - c)/(1 + p) + c/(1 - r))``, as ``2a >=
+    2p (1 - c)``: w falls by c too. If it is above p, it is no larger than the path of its mirror
+    image, for which the first case counts. At the start w is less than ``1/delta``, and distances
+    are at most ``2 - delta``, which is no more.
 
     >>> len(geometric_rate())
     26

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sympy import Rational, sympify
 
 import signalprop as sp
 from signallab.conditioning import all_depths
 from signallab.conditioning.tangent_kernel import tangent
 from signalprop import theory
+from signalprop.certify import NoIdentity
 
 RNG = np.random.default_rng(11)
 ORDERS = np.arange(13)
@@ -17,6 +19,12 @@ SEPARATIONS = [1e-3, 0.03, 0.2, 0.45, 0.5, 0.7]
 @pytest.mark.parametrize("name", all_depths.__all__)
 def test_all_are_identities(name):
     assert getattr(all_depths, name)()
+
+
+@pytest.mark.parametrize(("points", "entry"), [(1, 1), (2, Rational(1, 2)), (3, 1)])
+def test_other_waits_and_other_entries_leave_other_discs(points, entry):
+    with pytest.raises(NoIdentity):
+        all_depths._reach(points * all_depths.n, sympify(entry))
 
 
 @pytest.mark.parametrize("delta", SEPARATIONS)
