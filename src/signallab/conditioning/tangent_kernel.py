@@ -332,18 +332,25 @@ def _worst(
 
 
 def largest_term(
-    delta: float, mu: float, layers: int, *, sharper: bool = False, ahead: int = 0
+    delta: float,
+    mu: float,
+    layers: int,
+    *,
+    shift: int = 1,
+    sharper: bool = False,
+    ahead: int = 0,
 ) -> Case:
     """COND, proof of Theorem 27: the largest ``B(h-1) prod (1 - mu (1 - B(h'-1)))``, h' >= h.
 
-    Beside ``2 B(L/2)``, or ``B(L)`` if ``sharper``. The index is that of Eq. 7 mended.
+    Beside ``2 B(L/2)``, or ``B(L)`` if ``sharper``. The index is that of Eq. 7 mended; with ``shift
+    = 0`` it is the printed one, ``B(h')``.
 
     >>> case = largest_term(0.5, 1.0, 2, sharper=True)
     >>> float(case.left), float(case.right)
     (0.125, 0.125)
     """
     b = np.asarray(theory.cond_b(np.arange(layers + 1.0), delta, mu))
-    factors = 1 - mu * (1 - b[:-1])
+    factors = 1 - mu * (1 - b[1 - shift :][:layers])
     terms = [b[h - 1] * np.prod(factors[h - 1 :]) for h in range(1, layers + 2)]
     bound = theory.cond_b if sharper else theory.cond_theorem_5
     right = bound(float(layers + ahead), delta, mu)

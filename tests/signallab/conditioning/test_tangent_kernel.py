@@ -114,6 +114,8 @@ def test_proof_of_theorem_27():
     case = lab.largest_term(0.4, 1.0, 2)  # B: 0.6, 0.4, 0.25
     assert case.left == pytest.approx(max(0.6 * 0.6 * 0.4, 0.4 * 0.4, 0.25))
     assert case.right == pytest.approx(0.8)
+    case = lab.largest_term(0.4, 1.0, 2, shift=0)  # B(h') for B(h' - 1)
+    assert case.left == pytest.approx(max(0.6 * 0.4 * 0.25, 0.4 * 0.25, 0.25))
     assert lab.largest_term(0.4, 1.0, 2, sharper=True).right == pytest.approx(0.25)
     assert lab.largest_term(0.4, 1.0, 2, sharper=True, ahead=1).right == pytest.approx(0.125)
     case = lab.end_of_case_two(0.4, 1.0, 3)
