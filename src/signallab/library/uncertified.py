@@ -37,11 +37,11 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
         ("GRAD-FC.10", "gradients remain bounded", ""),
         ("DEC-N2", "", ""),
         ("DEC-R1", "the point of largest norm", ""),
+        ("COND-T15", "", ""),
+        ("COND-T53", "", ""),
     ),
     "rests on sampled networks that are counted, without a p-value": (
         ("ORTH-FT23", "the curve on the map", ""),
-        ("COND-T15", "", ""),
-        ("COND-T53", "", ""),
     ),
     "rests on training": (("ISO-C4.4", "during training", ""),),
     "the failing object is a limit: an average over all layers": (("RANK-L7", "the averages", ""),),
