@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from signalbook.project import Project
 from signalbook.records import REDUCED, Record, decisive, read_record, reduced
 from signalbook.source import Source
 from signalbook.verdicts import VERDICTS
+from signalbook.words import show
 
 if TYPE_CHECKING:
     from signalbook.agreement import Agreement
@@ -30,6 +31,8 @@ MISSING = (
     ": if the statement is wrong, give it as a function of points, so that the build can evaluate "
     "a counterexample, with repaired= (which passes the same test), repair= and severity="
 )
+#: The largest p-value of a failure that rests on runs alone: not one in the book is by luck.
+CHANCE = 1e-12
 #: The verdicts that a certificate may stand beside, by its kind.
 CERTIFIABLE = {
     "proof": (*HOLDS, "agrees at reduced scale"),
@@ -183,7 +186,21 @@ def unexpected(source: Source, notebook: dict[str, Any], record: Record | None) 
     decided = {name: entry for name, entry in both.items() if entry["replaced"]}
     settles = {name: [source.settles[name]] for name in decided if name in source.settles}
     recorded = [f"recorded, {text}" for text in _disagreements(settles, decided)]
-    return _disagreements(_expected(source, record), live) + recorded + _uncertified(notebook)
+    proofs = _uncertified(notebook) + _left_to_chance(both.values())
+    return _disagreements(_expected(source, record), live) + recorded + proofs
+
+
+def _left_to_chance(entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Failures of a statement that chance might explain: no certificate, and a p-value too large."""
+    found = [c for e in entries for c in e["checks"] if c["verdict"] == "fails as printed"]
+    return [
+        f"{', '.join(filter(None, part(claim)))}: it fails with p = {show(p, 2)}, "
+        f"more than {show(CHANCE)}: take more runs, or certify it"
+        for claim in found
+        if "certificate" not in claim
+        and (p := (claim.get("counterexample") or {}).get("p_value")) is not None
+        and p > CHANCE
+    ]
 
 
 def _expected(source: Source, record: Record | None) -> dict[str, list[str]]:

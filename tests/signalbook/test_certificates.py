@@ -123,6 +123,18 @@ def test_a_certificate_must_say_what_its_claim_says(verdict, by, fits):
     assert wrong == [] if fits else f"found {verdict!r}, its certificate is a" in wrong[0]
 
 
+@pytest.mark.parametrize(
+    ("p_value", "more", "wrong"),
+    [(1e-11, {}, 1), (1e-13, {}, 0), (None, {}, 0), (1e-11, {"certificate": {}}, 0)],
+)
+def test_a_failure_that_rests_on_runs_has_a_small_p_value_or_a_certificate(p_value, more, wrong):
+    claims = [claim("fails as printed", counterexample={"p_value": p_value}, **more)]
+    claims.append(claim("disagrees at reduced scale", counterexample={"p_value": 0.01}))
+    found = ledger._left_to_chance([{"checks": claims}])
+    assert len(found) == wrong
+    assert all("ORTH-T1: it fails with p = " in text for text in found)
+
+
 def test_a_certificate_belongs_to_one_claim():
     proof = certified("ORTH-T1", PROOF, on=WHOLE, about="a part")
     for found in ((), (claim(),), (claim(about="a part"),) * 2):

@@ -40,9 +40,6 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
         ("COND-T15", "", ""),
         ("COND-T53", "", ""),
     ),
-    "rests on sampled networks that are counted, without a p-value": (
-        ("ORTH-FT23", "the curve on the map", ""),
-    ),
     "rests on training": (("ISO-C4.4", "during training", ""),),
     "the failing object is a limit: an average over all layers": (("RANK-L7", "the averages", ""),),
     "the printed example must fail from every start, of which only some are tried": (

@@ -20,6 +20,7 @@ __all__ = [
     "a_layer_that_only_stays",
     "a_slice_raises_the_gap",
     "corollary_3",
+    "curve_of_the_map",
     "display_after_theorem_5",
     "drift_of_equal_samples",
     "exponent_of_the_chain",
@@ -63,6 +64,22 @@ def whitening_without_an_inverse(samples: int = 2, width: int = 64) -> Counterex
     given = {r"$n \le d$": samples <= width, "the samples are independent": m.rank() == samples}
     at = rf"$n = {samples}$, $d = {width}$: the width, and the rank of $MM^\top$ on the right"
     return exceeds(width, (m * m.transpose()).rank(), at=at, given=given)
+
+
+def curve_of_the_map(samples: int = 32) -> Counterexample:
+    r"""ORTH, Figure 2.3: samples stay independent at the width ``(n - 28)^1.8``.
+
+    More samples than units are dependent, in every layer of every network: on the curve there must
+    be at least n units.
+
+    >>> curve_of_the_map().left
+    32
+    """
+    units = arb(samples - 28) ** (arb(9) / 5)
+    at = (
+        rf"$n = {samples}$ samples: the least width at which they can be independent, and the curve"
+    )
+    return exceeds(samples, units, at=at, given={"above 28 samples": samples > 28})
 
 
 def shares_by_layer(samples: int, share: fmpq, weak: bool = False) -> Iterator[arb]:

@@ -125,3 +125,12 @@ def test_rate_of_the_last_display(samples):
     case = without_batch_norm.falls_like("A.18, right")(samples)
     found = sides(certified.rate_of_the_last_display(samples))
     assert found == pytest.approx((case.left, 1), abs=1e-6)
+
+
+def test_the_curve_of_the_map_lies_below_the_diagonal_up_to_35_samples():
+    """With 36 samples it asks for 8^1.8 = 42 units, and dependence is no longer certain."""
+    for samples in range(30, 36):
+        found = certified.curve_of_the_map(samples)
+        assert sides(found) == (samples, pytest.approx((samples - 28) ** 1.8))
+    with pytest.raises(ValueError, match="the sides must refute"):
+        certified.curve_of_the_map(36)
