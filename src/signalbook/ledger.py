@@ -191,7 +191,7 @@ def unexpected(source: Source, notebook: dict[str, Any], record: Record | None) 
 
 
 def _left_to_chance(entries: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Failures of a statement that chance might explain: no certificate, and a p-value too large."""
+    """Failures that chance might explain: no certificate, and a p-value too large."""
     found = [c for e in entries for c in e["checks"] if c["verdict"] == "fails as printed"]
     return [
         f"{', '.join(filter(None, part(claim)))}: it fails with p = {show(p, 2)}, "
