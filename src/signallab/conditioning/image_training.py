@@ -17,9 +17,10 @@ import torch
 from torch import nn
 
 import signalprop as sp
+from signalprop._arrays import Floats
 from signalprop.random import Stream
 from signalprop.training.history import History
-from signalprop.training.scores import Score, cross_entropy
+from signalprop.training.scores import Score, cross_entropy, measure
 
 __all__ = ["INPUTS", "Data", "Plan", "Setting", "best", "dots", "load", "searched", "trained"]
 
@@ -50,8 +51,9 @@ class Setting:
     what their heads see, ``(models, n, d)``, and the logits that these make of it, ``(models, n,
     classes)``. Rates are cut after every ``drop_after`` epochs. The last ``validation`` training
     images are kept back where a rate is searched for. Scores take ``probe`` training and test
-    images. Settings that share a ``long_run``, which goes to :func:`signalprop.training.train`,
-    have a ``name`` of their own.
+    images; with ``train_at_end`` those of training are taken after the last epoch alone (before it
+    they are NaN), which spares as many passes. Settings that share a ``long_run``, which goes to
+    :func:`signalprop.training.train`, have a ``name`` of their own.
     """
 
     data: Data
@@ -64,6 +66,7 @@ class Setting:
     runs: int = 2
     validation: int = 500
     probe: int = 1000
+    train_at_end: bool = False
     name: str = ""
     long_run: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -165,7 +168,7 @@ def trained(setting: Setting, rates: Mapping[Plan, float]) -> pd.DataFrame:
     )
     return pd.concat(
         [
-            _frame(setting, histories[group.name], plan)
+            _frame(setting, histories[group.name], plan, _on_training(setting, group, histories))
             for group, plan in zip(groups, rates, strict=True)
         ],
         ignore_index=True,
@@ -202,7 +205,24 @@ def _scores(setting: Setting) -> dict[str, Score]:
         h, logits = setting.at_head(model, x)
         return torch.stack([sp.training.accuracy(logits, y), dots(h), dots(h, absolute=True)], -1)
 
-    return {TRAIN: _OfTraining(setting), " and ".join(OF_TESTS): of_tests}
+    both: dict[str, Score] = {TRAIN: _OfTraining(setting), " and ".join(OF_TESTS): of_tests}
+    return {name: both[name] for name in both if name != TRAIN or not setting.train_at_end}
+
+
+def _on_training(
+    setting: Setting, group: sp.training.Group, histories: Mapping[str, History]
+) -> Floats:
+    """Return the accuracies on training images ``(records, runs)``, of trained networks."""
+    values = histories[group.name].values
+    if TRAIN in values:
+        return values[TRAIN]
+    of_tests = values[" and ".join(OF_TESTS)][..., 0]
+    x, labels = (part[: setting.probe] for part in (setting.data.x, setting.data.labels))
+    score = {TRAIN: lambda model, x, y: sp.training.accuracy(model(x), y)}
+    found = measure(group.model, x, labels, len(group.seeds), setting.batch, score)[TRAIN]
+    at_end = np.full(of_tests.shape, np.nan)
+    at_end[-1] = np.where(np.isnan(of_tests[-1]), np.nan, found.numpy())  # NaN: it diverged
+    return at_end
 
 
 class _OfTraining:
@@ -224,8 +244,8 @@ class _OfTraining:
         return sp.training.accuracy(model(images), data.labels[part].expand(len(x), -1))
 
 
-def _frame(setting: Setting, history: History, plan: Plan) -> pd.DataFrame:
-    record, run = np.indices(history.values[TRAIN].shape).reshape(2, -1)
+def _frame(setting: Setting, history: History, plan: Plan, seen: Floats) -> pd.DataFrame:
+    record, run = np.indices(seen.shape).reshape(2, -1)
     of_tests = history.values[" and ".join(OF_TESTS)][record, run]
     epoch = len(setting.data.x) // setting.batch
     return pd.DataFrame(
@@ -235,7 +255,7 @@ def _frame(setting: Setting, history: History, plan: Plan) -> pd.DataFrame:
             "rate": history.rates[run],
             "run": history.seeds[run],
             "epoch": history.steps[record] / epoch,
-            TRAIN: history.values[TRAIN][record, run],
+            TRAIN: seen[record, run],
             **dict(zip(OF_TESTS, of_tests.T, strict=True)),
         }
     )

@@ -1,5 +1,7 @@
 """Training of the experiments: images, dot products, a search and a run by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,6 +90,25 @@ def test_runs_are_gradient_descent_with_a_rate_that_is_cut(setting):
     assert row["train accuracy"] == pytest.approx(float(seen))
     assert row["dot product"] == pytest.approx(float(torch.stack(parts).mean()), abs=1e-5)
     assert row["absolute dot product"] == pytest.approx(float(torch.stack(sizes).mean()), abs=1e-5)
+
+
+def test_training_images_are_scored_at_the_end_alone_if_asked(setting):
+    rates = {("NormReLU", 2): 0.1, ("SELU", 2): 1e4}
+    each, end = (
+        lab.trained(replace(setting, train_at_end=at_end), rates).set_index(
+            ["method", "run", "epoch"]
+        )
+        for at_end in (False, True)
+    )
+    seen = end.pop("train accuracy")
+    pd.testing.assert_frame_equal(each.drop(columns="train accuracy"), end)
+    assert seen.drop(3, level="epoch").isna().all()
+    pd.testing.assert_series_equal(
+        seen.xs(3, level="epoch"),
+        each["train accuracy"].xs(3, level="epoch"),
+        check_dtype=False,
+    )
+    assert seen["SELU"].isna().all()
 
 
 def test_a_search_keeps_images_back_and_uses_a_network_of_its_own(setting):
