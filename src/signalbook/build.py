@@ -53,7 +53,8 @@ def build(project: Project, profile: str, cores: int, where: Path | None = None)
         if wrong or not (project.site / STAMP).is_file():
             # The engine stops short of the site when a chapter fails; its page must say so.
             ledger = build_site(project)
-    _summary(project, ledger, wrong, time.monotonic() - before)
+        # before the lock is free: the build that waits for it begins by removing what this reads
+        _summary(project, ledger, wrong, time.monotonic() - before)
     return 1 if wrong else 0
 
 
