@@ -26,7 +26,7 @@ from signallab.gradients.deep_networks import (
     slopes,
     states,
 )
-from signallab.gradients.expected_isometry import gap, unit_rows
+from signallab.gradients.expected_isometry import gap, haar, unit_rows
 from signallab.gradients.rotated_chain import Descent, descent, extreme, with_spectrum
 from signalprop import theory
 from signalprop._arrays import Floats
@@ -40,17 +40,22 @@ __all__ = [
     "first_gradients",
     "gaussian_batch",
     "gradients_near_degeneracy",
+    "headline",
     "isometry_exactly",
     "last_gaps",
     "log_norms",
+    "log_slopes_of_an_entry",
     "nearly_repeated",
     "networks",
+    "of_unequal_lengths",
     "pathwise_total",
     "repeated_columns",
     "sharper_bound",
     "sharper_total",
+    "shorter_samples",
     "slow_total",
     "table_of_largest",
+    "table_of_lengths",
     "table_of_shapes",
     "table_of_sums",
     "theorem",
@@ -237,6 +242,104 @@ def gradients_near_degeneracy(
                         "psi": float(gap(x.numpy())),
                         "words": f"d = {d}, {name}, L = {depth}, layer {layer}",
                     }
+
+
+def of_unequal_lengths(d: int, length: float) -> Floats:
+    """Return ``diag(1, 1, e, ..., e)`` ``(d, d)``: all samples but two have length e.
+
+    Columns of such different size keep their digits: rotations work on each by itself, and a row is
+    divided by one number.
+
+    >>> of_unequal_lengths(3, 0.5).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.5]]
+    """
+    return np.diag([1.0] * 2 + [length] * (d - 2))
+
+
+def log_slopes_of_an_entry(batches: Floats, depth: int, runs: int, stream: Stream) -> Floats:
+    """Return ``log |d(X_L)_11 / dW_0|`` ``(batches, runs)`` from ``X_0`` in ``(batches, d, d)``.
+
+    By the chain rule. The loss is the first entry of the last representation, which changes by no
+    more than that does. All batches of a run meet the same weights.
+
+    >>> log_slopes_of_an_entry(np.eye(3)[None], 4, 2, Stream(0)).shape
+    (1, 2)
+    """
+    first = before = batches[:, None]
+    path = []
+    for layer in range(depth):
+        w = haar(batches.shape[-1], runs, stream.child("entry", layer))
+        h = w @ before
+        lengths = np.linalg.norm(h, axis=-1, keepdims=True)
+        before = h / lengths
+        path.append((w, before, lengths))
+    back, scale = np.zeros_like(before), np.zeros(before.shape[:2])
+    back[..., 0, 0] = 1
+    of_first: Floats = scale
+    for w, after, lengths in reversed(path):
+        back = (back - (back * after).sum(axis=-1, keepdims=True) * after) / lengths
+        of_first = scale + np.log(np.linalg.norm(back @ first.mT, axis=(-2, -1)))
+        size = np.linalg.norm(back, axis=(-2, -1), keepdims=True)
+        back, scale = w.mT @ (back / size), scale + np.log(size[..., 0, 0])
+    return of_first
+
+
+def shorter_samples(
+    sizes: Sequence[int], lengths: tuple[float, float], depth: int, runs: int, stream: Stream
+) -> Iterator[Point]:
+    """Return points for :func:`headline`: batches :func:`of_unequal_lengths`, of two ``lengths``.
+
+    >>> (point,) = shorter_samples([3], (0.1, 0.01), 4, 2, Stream(0))
+    >>> [float(round(psi, 2)) for psi in point["gaps"]], point["far"].shape
+    ([1.13, 2.66], (2,))
+    """
+    for d in sizes:
+        batches = np.stack([of_unequal_lengths(d, e) for e in lengths])
+        near, far = log_slopes_of_an_entry(batches, depth, runs, stream.child("lengths", d))
+        yield {
+            "d": d,
+            "near": near,
+            "far": far,
+            "gaps": tuple(float(psi) for psi in gap(batches)),
+            "words": f"X₀ = diag(1, 1, e, …, e), e = {lengths[1]:g} after {lengths[0]:g}",
+        }
+
+
+def headline(
+    d: int,
+    near: Floats,
+    far: Floats,
+    gaps: tuple[float, float],
+    words: str = "",
+    power: float = 0,
+) -> Case:
+    """GRAD Eq. 6.2: log gradients, a number a run, from two batches of width d and their gaps.
+
+    A constant times ``psi^power + 1`` that is used up by the ``near`` batch, but for 1, has to do
+    for the ``far`` one too. With power 0 it is a constant of the width alone.
+
+    >>> case = headline(2, np.array([1.0, 2.0]), np.array([4.0, 4.0]), (1.0, 3.0), power=1)
+    >>> case.left.tolist(), case.right
+    ([2.0, 0.0], 2.0)
+    """
+    grows = (gaps[1] ** power + 1) / (gaps[0] ** power + 1)
+    independent = {"samples are linearly independent": bool(max(gaps) < np.inf)}
+    return Case(far - grows * near, grows, independent, f"d = {d}, {words}")
+
+
+def table_of_lengths(points: Sequence[Point]) -> pd.DataFrame:
+    """Return the mean log gradients of ``points``, those of :func:`shorter_samples`.
+
+    >>> point = {"near": np.array([1.0, 2]), "far": np.array([4.0, 6]), "gaps": (0.5, 2.0)}
+    >>> table_of_lengths([{**point, "d": 3}])["mean log gradient"].tolist()
+    [1.5, 5.0]
+    """
+    rows = [
+        (point["d"], psi, logs.mean(), logs.std(ddof=1) / np.sqrt(len(logs)))
+        for point in points
+        for psi, logs in zip(point["gaps"], (point["near"], point["far"]), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["width", "gap", "mean log gradient", "standard error"])
 
 
 def table_of_largest(points: Sequence[Point]) -> pd.DataFrame:

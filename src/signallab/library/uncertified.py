@@ -34,6 +34,7 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
         ("ORTH-F6", "the differences between activations", ""),
         ("KER-P5.1", "", ""),
         ("KER-P5.2", "", ""),
+        ("GRAD-E6.2", "a constant of the width alone", ""),
         ("GRAD-FC.10", "gradients remain bounded", ""),
         ("DEC-N2", "", ""),
         ("DEC-R1", "the point of largest norm", ""),

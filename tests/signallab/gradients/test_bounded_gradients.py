@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import signalprop as sp
 from signallab.gradients import bounded_gradients as lab
 from signallab.gradients.deep_networks import Setting, draw
-from signallab.gradients.expected_isometry import gap, unit_rows
+from signallab.gradients.expected_isometry import gap, haar, unit_rows
 from signallab.gradients.rotated_chain import Descent, descent
 from signalprop import theory
 from signalprop.random import Stream
@@ -158,6 +158,54 @@ def test_gradients_near_degeneracy_name_their_point():
     assert len(points) == 12
     assert points[-1]["words"] == "d = 4, 1e-12 apart, L = 6, layer 2"
     assert points[0]["psi"] < 4 < 10 < points[-1]["psi"]
+
+
+def test_log_slopes_of_an_entry_are_those_of_autograd():
+    """Two batches of a stream with the same weights, and a loss that is one entry."""
+    batches = np.stack([lab.of_unequal_lengths(3, e) for e in (0.5, 1e-3)])
+    found = lab.log_slopes_of_an_entry(batches, 4, 2, Stream(21))
+    weights = [haar(3, 2, Stream(21).child("entry", layer))[1] for layer in range(4)]
+    for x, logs in zip(batches, found, strict=True):
+        h = torch.from_numpy(x)
+        first, *others = (torch.from_numpy(w).requires_grad_(k == 0) for k, w in enumerate(weights))
+        for w in (first, *others):
+            h = w @ h
+            h = h / h.norm(dim=1, keepdim=True)
+        (gradient,) = torch.autograd.grad(h[0, 0], first)
+        assert logs[1] == pytest.approx(float(gradient.norm().log()))
+
+
+def test_short_samples_are_as_good_as_none():
+    """Far from the end, gradients are those of the two long samples alone."""
+    batches = np.stack([lab.of_unequal_lengths(6, e) for e in (1e-120, 0.0)])
+    tiny, none = lab.log_slopes_of_an_entry(batches, 60, 3, Stream(22))
+    np.testing.assert_allclose(tiny, none, rtol=1e-9)
+
+
+def test_shorter_samples_have_the_gap_of_their_lengths():
+    (point,) = lab.shorter_samples([5], (1e-3, 1e-30), 80, 3, Stream(23))
+    assert point["gaps"][1] == pytest.approx(np.log(2 / 5) - 2 * 3 / 5 * np.log(1e-30))
+    batches = np.stack([np.diag([1, 1, e, e, e]) for e in (1e-3, 1e-30)])
+    same = lab.log_slopes_of_an_entry(batches, 80, 3, Stream(23).child("lengths", 5))
+    np.testing.assert_array_equal(same, [point["near"], point["far"]])
+
+
+def test_headline_lets_a_constant_be_used_up():
+    near, far = np.array([2.0, 3.0]), np.array([7.0, 7.0])
+    case = lab.headline(4, near, far, (1.0, 2.0))
+    assert (case.left.tolist(), case.right) == ([5, 4], 1)
+    case = lab.headline(4, near, far, (1.0, 2.0), power=3)
+    assert (case.left.tolist(), case.right) == ([-2, -6.5], 4.5)
+    assert not all(lab.headline(4, near, far, (1.0, np.inf)).hypotheses.values())
+
+
+def test_table_of_lengths_has_a_row_a_batch():
+    point = {"d": 4, "near": np.array([1.0, 3]), "far": np.array([5.0, 5]), "gaps": (1.0, 2.0)}
+    rows = lab.table_of_lengths([point, point | {"d": 5}])
+    assert rows["width"].tolist() == [4, 4, 5, 5]
+    assert rows["gap"].tolist() == [1, 2, 1, 2]
+    assert rows["mean log gradient"].tolist() == [2, 5, 2, 5]
+    assert rows["standard error"].tolist() == [1, 0, 1, 0]
 
 
 def test_table_of_largest_takes_the_largest_mean_of_each_batch():
