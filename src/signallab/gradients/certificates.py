@@ -21,12 +21,15 @@ from signalprop.certify import (
     exceeds,
     prove_identity,
     prove_positive,
+    reaches,
 )
 
 __all__ = [
     "a_large_eigenvalue",
+    "a_multiple_of_the_identity",
     "a_negative_gap",
     "a_reversed_step",
+    "a_row_of_zeros",
     "a_wider_interval",
     "first_term_of_the_sum",
     "growth_in_the_plane",
@@ -60,6 +63,38 @@ def a_large_eigenvalue() -> Counterexample:
     Fraction(8, 5)
     """
     return exceeds(1 + SPREAD, 1, at="rows (1, 0), (⅗, ⅘)", given=_eigenvalues())
+
+
+def a_row_of_zeros() -> Counterexample:
+    """GRAD Corollary C.3: ``I(BN(U^T X)) = 1``; for X of rank one ``U^T X`` has a row of zeros.
+
+    BN leaves it as it is, and the determinant is 0.
+
+    >>> a_row_of_zeros().left
+    Fraction(0, 1)
+    """
+    u, x = _over(5, [[3, -4], [4, 3]]), _over(1, [[9, 12], [12, 16]])
+    turned = _product(_transposed(u), x)
+    normalized = _over(5, [[3, 4], [0, 0]])
+    given = {
+        "U is orthogonal": _product(_transposed(u), u) == _over(1, [[1, 0], [0, 1]]),
+        "UᵀXU = diag(25, 0)": _product(turned, u) == _over(1, [[25, 0], [0, 0]]),
+        "UᵀX = diag(25, 0) BN(UᵀX)": turned == _product(_product(turned, u), normalized),
+    }
+    at = "X with the rows (9, 12), (12, 16); the isometry squared"
+    return differs(_isometry_squared(normalized), 1, at=at, given=given)
+
+
+def a_multiple_of_the_identity() -> Counterexample:
+    """GRAD, after Corollary C.3: if X is not orthogonal, its isometry can increase; not for 2 I.
+
+    >>> a_multiple_of_the_identity().left
+    Fraction(1, 1)
+    """
+    x = _over(1, [[2, 0], [0, 2]])
+    given = {"XXᵀ is not I": _product(x, _transposed(x)) != _over(1, [[1, 0], [0, 1]])}
+    at = "X = 2 I₂, whose isometry is compared with the largest there is, both squared"
+    return reaches(_isometry_squared(x), 1, at=at, given=given)
 
 
 def a_wider_interval(
@@ -263,6 +298,28 @@ def _room_of_the_sharper_growth(e: arb, terms: int) -> arb:
     growth = sum((c[m] * e ** (2 * m - 3) for m in range(2, terms)), arb(0))
     v = e**2 / (4 * (1 + e))
     return growth + 1 / (4 * (1 + e)) - v.exp() * e / (32 * (1 + e) ** 2)
+
+
+def _over(divisor: int, rows: list[list[int]]) -> list[list[Fraction]]:
+    return [[Fraction(entry, divisor) for entry in row] for row in rows]
+
+
+def _transposed(x: list[list[Fraction]]) -> list[list[Fraction]]:
+    return [list(column) for column in zip(*x, strict=True)]
+
+
+def _product(x: list[list[Fraction]], y: list[list[Fraction]]) -> list[list[Fraction]]:
+    columns = _transposed(y)
+    return [
+        [sum((a * b for a, b in zip(row, c, strict=True)), Fraction(0)) for c in columns]
+        for row in x
+    ]
+
+
+def _isometry_squared(x: list[list[Fraction]]) -> Fraction:
+    """``I(X)^2 = det(X)^2 / (tr(X X^T) / 2)^2`` of a matrix of two rows."""
+    (a, b), (c, d) = x
+    return (a * d - b * c) ** 2 / Fraction(a**2 + b**2 + c**2 + d**2, 2) ** 2
 
 
 def _eigenvalues() -> dict[str, bool]:

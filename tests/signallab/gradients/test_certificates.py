@@ -30,6 +30,24 @@ def test_gaps_and_eigenvalues():
     assert sides(found) == (0.02, 0.01)
 
 
+def test_rotations_that_gain_nothing():
+    """The same inputs in doubles, with the best of all rotations of the plane."""
+    turns = [
+        np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])
+        for t in np.linspace(0, np.pi, 50)
+    ]
+    flat = np.array([[9.0, 12], [12, 16]])
+    assert max(abs(np.linalg.det(w @ flat)) for w in turns) < 1e-12
+    assert sides(certified.a_row_of_zeros()) == (0, 1)
+    assert expected_isometry.perfect_rotation(flat).left[-1] == 0
+    found = certified.a_multiple_of_the_identity()
+    assert sides(found) == (1, 1)
+    assert found.relation == "below"
+    x = np.array([[1.0, 2], [3, 5]])
+    squared = certified._isometry_squared([[1, 2], [3, 5]])
+    assert float(squared) == pytest.approx(np.exp(-2 * expected_isometry.gap(x)))
+
+
 def test_displays_of_proofs():
     case = exponential_orthogonalization.roots(1)
     assert float(certified.root_of_the_quadratic().left) == pytest.approx(

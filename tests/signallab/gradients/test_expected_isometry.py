@@ -106,6 +106,29 @@ def test_perfect_rotation_and_its_rivals():
         assert lab.perfect_rotation(x, side=side).left[-1] < 0.999
 
 
+def test_perfect_rotation_of_rank_two_in_space():
+    """U has the columns (0, 0, 1), (1, 2, 0) and (2, -1, 0) over their lengths, as V has."""
+    case = lab.perfect_rotation(np.array([[1.0, 2, 0], [2, 4, 0], [0, 0, 3]]))
+    rows = np.abs(case.left[:9].reshape(3, 3))
+    np.testing.assert_allclose(rows[0], np.array([1, 2, 0]) / np.sqrt(5), atol=1e-12)
+    np.testing.assert_allclose(rows[1:], [[0, 0, 1], [0, 0, 0]], atol=1e-12)
+    assert case.left[-1] == 0
+    assert case.right[-1] == 1
+
+
+def test_some_rotation_gains_unless_nothing_is_to_gain():
+    x = np.array([[1.0, 0.0], [0.6, 0.8]])
+    case = lab.some_rotation(x)
+    assert case.left == pytest.approx(0.8)
+    assert case.right == pytest.approx(1)
+    alone = lab.some_rotation(x, rotated=False)
+    assert alone.right == pytest.approx(0.8)
+    assert alone.left > alone.right
+    for nothing in (2 * np.eye(3)[::-1], np.array([[1.0, 1], [1, 1]])):
+        case = lab.some_rotation(nothing)
+        assert case.left > case.right
+
+
 def test_factors_by_hand():
     """S = 0.64 + 0.25 + 0.01 + 1.96 = 2.86, d = 4, largest 2.4."""
     assert lab.spread(SPECTRUM) == pytest.approx(2.86)
