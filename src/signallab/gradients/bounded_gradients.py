@@ -38,6 +38,7 @@ __all__ = [
     "chain",
     "descents",
     "first_gradients",
+    "from_a_large_identity",
     "gaussian_batch",
     "gradients_near_degeneracy",
     "headline",
@@ -222,9 +223,11 @@ def gradients_near_degeneracy(
 ) -> Iterator[Point]:
     """Return points for :func:`theorem`: a Gaussian batch and two that nearly repeat two samples.
 
-    >>> points = list(gradients_near_degeneracy([3], 2, [4], [0, 1], Stream(0)))
+    A depth has points for those of the ``layers`` that it has.
+
+    >>> points = list(gradients_near_degeneracy([3], 2, [1, 4], [0, 1], Stream(0)))
     >>> len(points), points[0]["logs"].shape
-    (6, (2,))
+    (9, (2,))
     """
     for d in sizes:
         inner = stream.child("theorem", d)
@@ -236,6 +239,8 @@ def gradients_near_degeneracy(
             logs = log_norms(Setting(x, labels, d, runs, inner.child(name)), depths, layers)
             for row, depth in enumerate(depths):
                 for k, layer in enumerate(layers):
+                    if layer >= depth:
+                        continue
                     yield {
                         "logs": logs[:, row, k],
                         "d": d,
@@ -449,6 +454,33 @@ def theorem(
     74.0
     """
     return Case(logs + 10, bound(d, psi) + 10, {"X_0 has full rank": bool(psi < np.inf)}, words)
+
+
+def from_a_large_identity(
+    d: int, depth: int, runs: int, stream: Stream, normalize: bool = True
+) -> Case:
+    """GRAD Theorem 6.5 with C = 1 for ``X_0 = c I``, whose gap is 0, and ``log c = d^5 + 20``.
+
+    The loss is the first entry of the logits ``W_L X_L``, the gradient that in ``W_0``. For L = 0
+    it is the first sample, of length c. ``normalize`` tells whether layers do. Both sides are
+    lifted by 10.
+
+    >>> case = from_a_large_identity(2, 0, 2, Stream(0))
+    >>> case.left.tolist(), case.right
+    ([62.0, 62.0], 42.0)
+    """
+    logs = []
+    for run in range(runs):
+        weights = torch.from_numpy(haar(d, depth + 1, stream.child("identity", run)))
+        first = weights[0].clone().requires_grad_()
+        h = first @ torch.eye(d, dtype=torch.float64) * np.exp(d**5 + 20.0)
+        for w in weights[1:]:
+            h = w @ (h / h.norm(dim=1, keepdim=True) if normalize else h)
+        (gradient,) = torch.autograd.grad(h[0, 0], first)
+        logs.append(float(gradient.norm().log()) + 10)
+    bound = float(theory.grad_theorem_6_5(d, 0.0)) + 10
+    words = f"d = {d}, L = {depth}, X₀ = cI"
+    return Case(np.array(logs), bound, {"X_0 has full rank": True}, words)
 
 
 def _forward(

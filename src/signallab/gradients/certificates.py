@@ -25,6 +25,7 @@ from signalprop.certify import (
 )
 
 __all__ = [
+    "a_large_batch",
     "a_large_eigenvalue",
     "a_multiple_of_the_identity",
     "a_negative_gap",
@@ -54,6 +55,18 @@ def a_negative_gap(d: int = 2) -> Counterexample:
     True
     """
     return exceeds(0, -arb(d).log(), at=f"the first unit vector, d = {d}, n = 1")
+
+
+def a_large_batch(c: int = 10**15, d: int = 2) -> Counterexample:
+    """GRAD Theorem 6.5 at L = 0, with C = 1: ``log ||grad|| <= d^5 (psi^3 + 1)``; psi is 0 at c I.
+
+    The gradient of ``(W_0 X_0)_11`` in ``W_0`` has one row that is not zero, the first sample.
+
+    >>> a_large_batch().right
+    32
+    """
+    given = {"det(X₀ᵀX₀) = (tr/d)ᵈ: the gap is 0": c ** (2 * d) == Fraction(d * c**2, d) ** d}
+    return exceeds(ball(c).log(), d**5, at=f"d = {d}, L = 0, X₀ = {c:.0e} I, C = 1", given=given)
 
 
 def a_large_eigenvalue() -> Counterexample:

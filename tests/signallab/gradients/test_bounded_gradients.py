@@ -154,8 +154,10 @@ def test_few_samples_explode_and_many_do_not():
 
 
 def test_gradients_near_degeneracy_name_their_point():
-    points = list(lab.gradients_near_degeneracy([4], 2, [3, 6], [0, 2], Stream(11)))
-    assert len(points) == 12
+    points = list(lab.gradients_near_degeneracy([4], 2, [1, 3, 6], [0, 2], Stream(11)))
+    assert len(points) == 15
+    assert points[0]["words"] == "d = 4, Gaussian, L = 1, layer 0"
+    assert all(np.isfinite(point["logs"]).all() for point in points)
     assert points[-1]["words"] == "d = 4, 1e-12 apart, L = 6, layer 2"
     assert points[0]["psi"] < 4 < 10 < points[-1]["psi"]
 
@@ -206,6 +208,18 @@ def test_table_of_lengths_has_a_row_a_batch():
     assert rows["gap"].tolist() == [1, 2, 1, 2]
     assert rows["mean log gradient"].tolist() == [2, 5, 2, 5]
     assert rows["standard error"].tolist() == [1, 0, 1, 0]
+
+
+def test_the_scale_of_the_identity_is_forgotten_by_one_layer():
+    """With one layer the logits are W_1 W_0, and BN removes what points along the rows of W_0."""
+    assert lab.from_a_large_identity(2, 0, 1, Stream(24)).left == pytest.approx(62)
+    assert lab.from_a_large_identity(2, 3, 1, Stream(24), normalize=False).left > 50
+    case = lab.from_a_large_identity(3, 1, 2, Stream(24))
+    w0, w1 = haar(3, 2, Stream(24).child("identity", 1))
+    # row j of dL/dX_1 is w1[0, j] e_1, and loses its part along row j of X_1 = W_0
+    rows = w1[0][:, None] * (np.eye(3)[0] - w0[:, :1] * w0)
+    assert case.left[1] == pytest.approx(np.log(np.linalg.norm(rows)) + 10)
+    assert case.right == 3**5 + 10
 
 
 def test_table_of_largest_takes_the_largest_mean_of_each_batch():

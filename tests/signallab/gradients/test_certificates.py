@@ -30,6 +30,12 @@ def test_gaps_and_eigenvalues():
     assert sides(found) == (0.02, 0.01)
 
 
+def test_a_large_batch_without_layers():
+    assert sides(certified.a_large_batch()) == pytest.approx((15 * np.log(10), 32))
+    with pytest.raises(ValueError, match="refute"):
+        certified.a_large_batch(c=10**13)
+
+
 def test_rotations_that_gain_nothing():
     """The same inputs in doubles, with the best of all rotations of the plane."""
     turns = [
