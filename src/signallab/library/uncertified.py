@@ -46,10 +46,6 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
     "the printed example must fail from every start, of which only some are tried": (
         ("COND-Disc-D4", "the counterexample", ""),
     ),
-    "rests on a long recursion of matrices in double precision": (
-        ("MF-T3.2", "", ""),
-        ("MF-E3.9", "where the fixed point repels", ""),
-    ),
 }
 
 
