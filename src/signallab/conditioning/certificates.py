@@ -7,6 +7,7 @@ from fractions import Fraction
 import pandas as pd
 from flint import acb, arb, fmpq, fmpq_mat
 
+from signallab.conditioning import identities
 from signalprop.activations import relu, selu, sigmoid, tanh
 from signalprop.certify import (
     Counterexample,
@@ -28,6 +29,7 @@ __all__ = [
     "a_rare_label",
     "a_slow_descent",
     "a_slow_descent_of_all_layers",
+    "all_starts_arrive",
     "bends_of_norm_relu",
     "chance_of_a_miss",
     "chords_of_the_bias",
@@ -376,6 +378,29 @@ def sigmoid_at_zero() -> Counterexample:
     """
     f = function(sigmoid)
     return differs(f(0.0) / mean_square(f).sqrt(), 0, at="the sigmoid at 0")
+
+
+def all_starts_arrive(shift: Fraction = Fraction(1)) -> Counterexample:
+    """COND, Discussion: under ``max(x, 0) - 1``, scaled, the norms of some start do not come to 1.
+
+    If all layers multiply the distance of the squared norm from 1 by less than a number below 1,
+    there is no such start: the largest factor has to be at least 1. By
+    :func:`~signallab.conditioning.identities.norms_under_a_shift` the factors of all starts lie
+    between ``(1/2 - 2 m s)/S`` and ``1/(2 S)``, with ``m = 1/sqrt(2 pi)``.
+
+    >>> bool(all_starts_arrive().right < 0.713)
+    True
+    """
+    proved = identities.norms_under_a_shift()
+    twice = 2 * ball(shift) / (2 * arb.pi()).sqrt()
+    second = ball(HALF + shift**2) - twice
+    largest = abs((ball(HALF) - twice) / second).max(ball(HALF) / second)
+    at = (
+        f"max(x, 0) − {shift}, scaled, all starts at once; right is the largest factor by which a "
+        "layer changes the distance of the squared norm from 1"
+    )
+    given = {"every factor lies between the two, by algebra": len(proved) > 0 and shift > 0}
+    return exceeds(1, largest, at=at, given=given)
 
 
 def mean_cosine_of_even_signs(depth: int = 100, rate: Fraction = Fraction(1, 5)) -> Counterexample:

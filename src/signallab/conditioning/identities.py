@@ -23,6 +23,7 @@ __all__ = [
     "norm_relu_is_normalized",
     "norm_transfer",
     "norms_come_to_one",
+    "norms_under_a_shift",
     "odd_layer",
     "parabola",
     "two_lines",
@@ -213,6 +214,30 @@ def norms_come_to_one() -> list[Identity]:
         prove_identity(1 - chord, (1 - rate) * (1 - gamma)),
         prove_identity(rate.subs(q, sympy.Rational(1, 2)), 2 * there - 1),
         prove_identity((1 - alpha) * (1 - alpha) ** k, (1 - alpha) ** (k + 1)),
+    ]
+
+
+def norms_under_a_shift() -> list[Identity]:
+    """COND, Appendix D.4: what a layer of ``max(x, 0) - s`` makes of the distance from norm 1.
+
+    Divided by its root mean square it has the norm transfer T, a square over its value at 1. With
+    ``m = E max(X, 0)``, ``S = E (max(X, 0) - s)^2`` and the norm r, a layer multiplies ``r^2 - 1``
+    by ``f = (1/2 - 2 m s/(r + 1))/S``. For ``s > 0`` that is at least ``f(0)`` and less than ``1/(2
+    S)``, as what is between has one sign: the last two identities.
+
+    >>> len(norms_under_a_shift())
+    4
+    """
+    s, m, y = sympy.symbols("s m y", positive=True)
+    half, mean = sympy.Rational(1, 2), 1 / sympy.sqrt(2 * sympy.pi)
+    square = _mean((r * y - s) ** 2, y, half=True) + s**2 / 2  # X > 0, and the half where X < 0
+    second = half - 2 * m * s + s**2
+    factor = (half - 2 * m * s / (r + 1)) / second
+    return [
+        prove_identity(square, r**2 / 2 - 2 * mean * s * r + s**2),
+        prove_identity(square / square.subs(r, 1) - 1, (r**2 - 1) * factor.subs(m, mean)),
+        prove_identity(factor - factor.subs(r, 0), 2 * m * s * r / (r + 1) / second),
+        prove_identity(half / second - factor, 2 * m * s / (r + 1) / second),
     ]
 
 

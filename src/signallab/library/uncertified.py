@@ -43,9 +43,6 @@ UNCERTIFIED: Mapping[str, tuple[Claim, ...]] = {
     ),
     "rests on training": (("ISO-C4.4", "during training", ""),),
     "the failing object is a limit: an average over all layers": (("RANK-L7", "the averages", ""),),
-    "the printed example must fail from every start, of which only some are tried": (
-        ("COND-Disc-D4", "the counterexample", ""),
-    ),
 }
 
 

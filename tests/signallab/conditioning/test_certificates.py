@@ -154,6 +154,26 @@ def test_the_sigmoid():
     assert sp.KernelMap(phi).fixed_point().value == 1
 
 
+def test_every_start_arrives_under_a_shift_of_one():
+    right = float(certified.all_starts_arrive().right)
+    starts = np.append(np.geomspace(1e-9, 1e12, 53), 0.999)
+    after = np.asarray(sp.LengthMap(inputs_of_other_lengths.shifted_relu(1.0))(starts))
+    factors = abs((after - 1) / (starts - 1))
+    assert factors.max() == pytest.approx(right, rel=1e-5)
+    at_zero = certified.all_starts_arrive(Fraction(4))  # the smallest norms have the larger factor
+    m = (2 * np.pi) ** -0.5
+    assert float(at_zero.right) == pytest.approx((8 * m - 0.5) / (16.5 - 8 * m))
+    assert certified.all_starts_arrive(Fraction(4, 5)).right < 1
+
+
+@pytest.mark.parametrize("shift", [Fraction(1, 10), Fraction(79, 100)])
+def test_a_start_may_not_arrive_under_a_little_shift(shift):
+    case = inputs_of_other_lengths.stays_away(1e6, float(shift), 3000)
+    assert case.left <= case.right
+    with pytest.raises(ValueError, match="must refute"):
+        certified.all_starts_arrive(shift)
+
+
 def test_descent_is_slow_for_many_inputs():
     n, steps = 100, 100
     top = np.linspace(0.2, 3, n)  # eigenvalues
