@@ -10,4 +10,4 @@ def test_reasons():
     assert found["claims"].sum() == len(set(claims)) == len(claims)
     assert {id for id, _, _ in claims} <= set(rows())
     assert len(found) <= 10
-    assert found["statements"].str.contains("RANK-L7").sum() == 1
+    assert found["statements"].str.contains("RANK-L15").sum() == 1
