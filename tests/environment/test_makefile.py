@@ -71,6 +71,9 @@ def test_a_record_and_a_port(folder, text):
         text,
     ]
     (folder / "log").unlink()
+    lines = make(folder, "paper", f"ALL={text}", f"BUDGET={text}")
+    assert lines[-2:] == ["--all", f"--budget={text}"]
+    (folder / "log").unlink()
     assert make(folder, "serve", f"PORT={text}")[5:] == [
         "-m",
         "signalbook",
