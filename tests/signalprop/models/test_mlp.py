@@ -128,10 +128,12 @@ def test_parameters_by_hand(depth):
 
 
 @pytest.mark.slow
-def test_a_training_step_at_full_width():
-    """COND Figure 2: 32 layers of 3000 units, with batch normalization."""
-    net = MLP(3072, 3000, 32, 10, [BatchNorm(eps=1e-5), torch.relu], seeds=[0])
-    assert sum(p.numel() for p in net.parameters()) == 3073 * 3000 + 31 * 3001 * 3000 + 30010
+@pytest.mark.parametrize("depth", [32, 64])
+def test_a_training_step_at_full_width(depth):
+    """COND Figures 2 and 3: layers of 3000 units, with batch normalization."""
+    net = MLP(3072, 3000, depth, 10, [BatchNorm(eps=1e-5), torch.relu], seeds=[0])
+    wide = 3073 * 3000 + (depth - 1) * 3001 * 3000
+    assert sum(p.numel() for p in net.parameters()) == wide + 30010
     x = torch.randn(4, 3072, generator=Stream(0).torch())
     group = Group("wide", net, seeds=[0], rates=[1e-4])
     history = train([group], x, torch.arange(4), Recipe(steps=1, batch=4))["wide"]
