@@ -139,14 +139,17 @@ def test_broken_chapters_are_named_and_the_others_go_on(book):
         old = old.replace("ID", id)
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new.replace("ID", id)))
-    book.chapter(B, "KER-E5.1")
-    profile = book.root / "profiles" / "fast" / f"{B}.yml"
-    profile.parent.mkdir()
-    profile.write_text("runs = 5\n")
+    profiles = {
+        B: ("KER-E5.1", "runs = 5\n", "expected `name: value  # reason`"),
+        "kernels/torn": ("RANK-D1", "runs: [5  # few\n", "cannot read profiles/fast/kernels/torn"),
+    }
+    (book.root / "profiles" / "fast" / "kernels").mkdir()
+    for name, (id, text, _) in profiles.items():
+        book.chapter(name, id)
+        (book.root / "profiles" / "fast" / f"{name}.yml").write_text(text)
 
     output = book.run("book", "--cores", "2", code=1)
-    messages = {name: message for name, (_, _, message) in broken.items()}
-    for name, message in (messages | {B: "expected `name: value  # reason`"}).items():
+    for name, (_, _, message) in (broken | profiles).items():
         (told,) = [line for line in output.splitlines() if line.startswith(f"WRONG  {name}: ")]
         assert message in told
     assert [entry["chapter"] for entry in book.ledger()] == [A]
