@@ -36,6 +36,7 @@ __all__ = [
     "NETWORK",
     "by_chain_rule",
     "chain",
+    "changes_with_depth",
     "descents",
     "first_gradients",
     "from_a_large_identity",
@@ -247,6 +248,25 @@ def gradients_near_degeneracy(
                         "psi": float(gap(x.numpy())),
                         "words": f"d = {d}, {name}, L = {depth}, layer {layer}",
                     }
+
+
+def changes_with_depth(
+    sizes: Sequence[int], depths: tuple[int, int], runs: int, stream: Stream
+) -> Floats:
+    """Return by how much log gradients of the second layer differ at two ``depths``.
+
+    One column a width, ``(runs, sizes)``; batches are Gaussian and square.
+
+    >>> changes_with_depth([3, 4], (5, 9), 2, Stream(0)).shape
+    (2, 2)
+    """
+    changes = []
+    for d in sizes:
+        inner = stream.child("headline", d)
+        setting = Setting(gaussian_batch(d, d, inner), torch.arange(d) % 10, d, runs, inner)
+        first, last = log_norms(setting, depths, [1])[..., 0].T
+        changes.append(last - first)
+    return np.stack(changes, axis=1)
 
 
 def of_unequal_lengths(d: int, length: float) -> Floats:

@@ -29,6 +29,7 @@ __all__ = [
     "correlated",
     "corollary",
     "corollary_exactly",
+    "degenerate",
     "displays",
     "expected_log_length",
     "fixed_rotations",
@@ -41,12 +42,14 @@ __all__ = [
     "invariants",
     "moment",
     "moments",
+    "multiples",
     "perfect_rotation",
     "quadrature",
     "rotation",
     "sharper_factor",
     "some_rotation",
     "spread",
+    "squares",
     "sum_of_eigenvalues",
     "table_of_falls",
     "table_of_growth",
@@ -168,6 +171,37 @@ def fixed_rotations(x: Floats) -> dict[str, Floats]:
         "a reflection": np.eye(d) - 2 * v @ v.T,
         "its left singular vectors": np.linalg.svd(x)[0].T,
     }
+
+
+def squares(d: int, count: int, stream: Stream) -> dict[str, Floats]:
+    """Return ``count`` square inputs ``(count, d, d)`` by name: rows of all lengths, and of one.
+
+    >>> {name: x.shape for name, x in squares(2, 3, Stream(0)).items()}
+    {'all lengths': (3, 2, 2), 'length 1': (3, 2, 2)}
+    """
+    draw = stream.numpy("squares", d)
+    x = draw.normal(size=(count, d, d))
+    lengths = np.exp(draw.normal(size=(count, d, 1)))
+    return {"all lengths": x * lengths, "length 1": unit_rows(x)}
+
+
+def degenerate() -> list[dict[str, Any]]:
+    """Return points for :func:`perfect_rotation`: a row is twice, or 4/3 of, another.
+
+    >>> [np.linalg.matrix_rank(point["x"]).item() for point in degenerate()]
+    [1, 2]
+    """
+    rows = ([[9, 12], [12, 16]], [[1, 2, 0], [2, 4, 0], [0, 0, 3]])
+    return [{"x": np.array(x, dtype=float), "words": f"rows {x}"} for x in rows]
+
+
+def multiples(stream: Stream) -> list[dict[str, Any]]:
+    """Return points for :func:`some_rotation`: ``2 Q`` with a random orthogonal Q.
+
+    >>> [point["words"] for point in multiples(Stream(0))]
+    ['d = 2, 2Q', 'd = 3, 2Q']
+    """
+    return [{"x": 2.0 * haar(d, 1, stream)[0], "words": f"d = {d}, 2Q"} for d in (2, 3)]
 
 
 def rotation(

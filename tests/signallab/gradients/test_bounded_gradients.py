@@ -162,6 +162,17 @@ def test_gradients_near_degeneracy_name_their_point():
     assert points[0]["psi"] < 4 < 10 < points[-1]["psi"]
 
 
+def test_changes_with_depth_are_differences_of_two_networks():
+    found = lab.changes_with_depth([3, 4], (2, 6), 2, Stream(25))
+    inner = Stream(25).child("headline", 4)
+    x, w = lab.gaussian_batch(4, 4, inner), draw(inner, 1, 6, 4, 4)
+    ends = [
+        lab.log_gradients(lab.NETWORK, w, x, torch.arange(4), [depth], [1])[0, 0]
+        for depth in (2, 6)
+    ]
+    assert found[1, 1] == pytest.approx(ends[1] - ends[0])
+
+
 def test_log_slopes_of_an_entry_are_those_of_autograd():
     """Two batches of a stream with the same weights, and a loss that is one entry."""
     batches = np.stack([lab.of_unequal_lengths(3, e) for e in (0.5, 1e-3)])
