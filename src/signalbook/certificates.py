@@ -5,11 +5,14 @@ second call says so: :func:`certified` takes what :mod:`signalprop.certify` prov
 in exact numbers or balls, proofs on boxes, identities for all symbols) and shows it. The claim with
 the same ID, ``about`` and ``in_proof`` on the page carries it from then on: its card, the summary
 box, the ledger and the errata. The build refuses a certificate without a claim, and one that says
-the opposite of its claim.
+the opposite of its claim. It refuses one that took too long as well, by the CPU time of the cell:
+what takes longer is no part of the fast build, and is kept as a record.
 """
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -22,10 +25,46 @@ from signalbook.outputs import CERTIFICATE
 from signalbook.words import RAISED, show
 from signalprop.certify import Counterexample, Exact, Identity, Proof
 
-__all__ = ["Certificate", "certified", "enclosure"]
+__all__ = ["LIMIT", "Certificate", "certified", "enclosure"]
 
+LIMIT = 10  # seconds of CPU time that one certificate may take in a build
 LONGEST = 12  # characters of a fraction that a page shows as it is
 LEAST_DIGITS, MOST_DIGITS = 4, 60  # to which two sides are told apart
+
+
+@dataclass
+class Clock:
+    """CPU seconds since the cell began, or since the certificate before in the same cell.
+
+    Where there are no cells, nothing is measured. CPU time does not depend on what else the machine
+    has to do.
+    """
+
+    began: float | None = None
+
+    def start(self, *_: Any) -> None:
+        """Begin anew: IPython calls this before each cell."""
+        self.began = time.process_time()
+
+    def lap(self) -> float | None:
+        """Return the seconds, and begin anew; None where nothing is measured."""
+        if self.began is None:
+            return None
+        seconds = time.process_time() - self.began
+        self.start()
+        return seconds
+
+
+def _of_the_kernel() -> Clock:
+    clock = Clock()
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        clock.start()
+        shell.events.register("pre_run_cell", clock.start)
+    return clock
+
+
+clock = _of_the_kernel()
 
 
 @dataclass(frozen=True)
@@ -57,24 +96,28 @@ def certified(
     ``by`` is what decides: a counterexample that was checked when it was made, or proofs. Several
     proofs count together. ``on`` says in words the set that proofs cover, which must be the whole
     set that the claim speaks of; a counterexample says itself where it is.
+
+    ``by`` is made in the cell that calls this. In a build it may take ten seconds of CPU time.
     """
+    took = _within_limit(clock.lap())
     from signalbook.inventory import rows
 
     if id not in rows():
         raise ValueError(f"id must be in the list of statements, got {id!r}")
     where = {"id": id, "about": about, "in_proof": in_proof}
     if isinstance(by, Counterexample):
-        return Certificate(where | _refuted(by))
+        return Certificate(where | _timed(_refuted(by), took))
     proofs = list(by) if isinstance(by, Sequence) else [by]
     if not proofs:
         raise ValueError("by must hold at least one proof, got none")
     if not on.strip():
         raise ValueError("on must say the set on which the claim is proved, got an empty string")
     if all(isinstance(proof, Identity) for proof in proofs):
-        return Certificate(where | _by_algebra(len(proofs), on))
+        return Certificate(where | _timed(_by_algebra(len(proofs), on), took))
     if not all(isinstance(proof, Proof) for proof in proofs):
         raise ValueError(f"by must hold proofs of one kind, got {by!r}")
-    return Certificate(where | _proved([p for p in proofs if isinstance(p, Proof)], on))
+    held = _proved([p for p in proofs if isinstance(p, Proof)], on)
+    return Certificate(where | _timed(held, took))
 
 
 def enclosure(side: Exact, digits: int) -> str:
@@ -111,16 +154,14 @@ def _refuted(found: Counterexample) -> dict[str, Any]:
 def _proved(proofs: Sequence[Proof], on: str) -> dict[str, Any]:
     boxes = sum(proof.boxes for proof in proofs)
     margin = min(proof.margin for proof in proofs)
-    seconds = _at_most(sum(proof.seconds for proof in proofs))
     least = f"least margin {show(margin, 3)}"
     counted = "one box" if boxes == 1 else f"{boxes} boxes"
     return {
         "kind": "proof",
         "boxes": boxes,
         "margin": margin,
-        "seconds": seconds,
         "on": on,
-        "says": f"proved on {on}: {counted}, {least}, less than {seconds} s, ball arithmetic",
+        "says": f"proved on {on}: {counted}, {least}, ball arithmetic",
     }
 
 
@@ -130,9 +171,22 @@ def _by_algebra(count: int, on: str) -> dict[str, Any]:
     return {"kind": "proof", "identities": count, "on": on, "says": says}
 
 
-def _at_most(seconds: float) -> int:
-    """A time from above, coarse enough to be the same in the next build."""
-    return next(limit for limit in (1, 2, 5, 10, 20, 60, 10**9) if seconds < limit)
+def _within_limit(seconds: float | None) -> float | None:
+    """The CPU seconds of a certificate, if it did not take too many of them."""
+    if seconds is not None and seconds > LIMIT:
+        raise ValueError(
+            f"a certificate may take {LIMIT} s of CPU time, got {seconds:.1f} s: make it cheaper, "
+            "in a cell of its own, or keep what it finds as a record"
+        )
+    return seconds
+
+
+def _timed(held: dict[str, Any], seconds: float | None) -> dict[str, Any]:
+    """What a certificate holds with its CPU seconds, coarse enough to be the same in each build."""
+    if seconds is None:
+        return held
+    most = next(limit for limit in (1, 5, LIMIT) if seconds <= limit)
+    return {**held, "seconds": most, "says": f"{held['says']}, at most {most} s of CPU time"}
 
 
 def _told_apart(left: Exact, right: Exact) -> tuple[str, str]:

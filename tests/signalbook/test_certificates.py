@@ -5,9 +5,10 @@ from fractions import Fraction
 import pytest
 import sympy
 from flint import arb
+from IPython.core.interactiveshell import InteractiveShell
 
-from signalbook import cards, ledger
-from signalbook.certificates import certified, enclosure
+from signalbook import cards, certificates, ledger
+from signalbook.certificates import Clock, certified, enclosure
 from signalbook.outputs import CERTIFICATE, CLAIMS, claims_in
 from signalprop.certify import Proof, differs, exceeds, prove_identity, prove_positive, reaches
 
@@ -61,10 +62,41 @@ def test_equal_sides_refute_a_strict_inequality():
 def test_proofs_count_together_and_say_where():
     found = certified("ORTH-T1", [PROOF, Proof(5, 0.25, 1.5)], on=WHOLE)
     assert (found["boxes"], found["margin"]) == (PROOF.boxes + 5, min(PROOF.margin, 0.25))
-    assert found["seconds"] == 2, "coarse, so that it is the same tomorrow"
+    assert "seconds" not in found.data, "measured in a kernel alone"
     assert found["says"].startswith(f"proved on {WHOLE}: {PROOF.boxes + 5} boxes, least margin")
     algebra = certified("ORTH-T1", prove_identity((n + 1) ** 2, n**2 + 2 * n + 1), on="all n")
     assert algebra["says"] == "proved for all n: one identity, computer algebra"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "most"), [(0.0, 1), (0.9, 1), (1.1, 5), (5.1, 10), (10.0, 10), (10.1, None)]
+)
+@pytest.mark.parametrize("by", [THIRD, PROOF, prove_identity(n, n)])
+def test_a_certificate_that_takes_too_long_is_refused(monkeypatch, seconds, most, by):
+    monkeypatch.setattr(certificates, "clock", Clock(began=0.0))
+    monkeypatch.setattr(certificates.time, "process_time", lambda: seconds)
+    if most is None:
+        with pytest.raises(ValueError, match=r"10 s of CPU time, got 10\.1 s"):
+            certified("ORTH-T1", by, on=WHOLE)
+    else:
+        found = certified("ORTH-T1", by, on=WHOLE)
+        assert found["seconds"] == most
+        assert found["says"].endswith(f", at most {most} s of CPU time")
+        assert certified("ORTH-T1", by, on=WHOLE)["seconds"] == 1, "the clock begins anew"
+
+
+def test_the_clock_of_a_kernel_begins_with_each_cell(monkeypatch):
+    shell = InteractiveShell.instance()
+    monkeypatch.setattr(certificates.time, "process_time", iter([3.0, 7.0, 7.5, 8.0]).__next__)
+    clock = certificates._of_the_kernel()
+    try:
+        shell.run_cell("1 + 1")
+        assert clock.lap() == 0.5
+        assert clock.began == 8.0
+    finally:
+        shell.events.unregister("pre_run_cell", clock.start)
+        InteractiveShell.clear_instance()
+    assert certificates._of_the_kernel().lap() is None
 
 
 @pytest.mark.parametrize(
@@ -192,6 +224,7 @@ def test_a_small_book_shows_certificates_everywhere(book):
     page = book.page("orthogonality/a")
     assert page.count('class="sb-certified"') == 3, "the box, the card, the closing table"
     assert "left exactly 3, right exactly 2, printed: left ≤ right, at a root" in page
+    assert "s of CPU time" in page
     for name in ("ledger", "errata", "errata/orthogonality"):
         assert 'class="sb-certified"' in (site / "pages" / f"{name}.html").read_text(), name
     assert "1 with an error has a counterexample" in (site / "index.html").read_text()
