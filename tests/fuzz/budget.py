@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 
 FEW = 40
-#: How many examples each test has drawn and passed in this session.
+#: How many examples the test that runs has drawn and passed.
 drawn: Counter[str] = Counter()
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 

@@ -9,10 +9,10 @@ from tests.promises import note
 from .budget import drawn
 
 
-@pytest.fixture(scope="session", autouse=True)
-def figures(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Note the numbers of examples at the end, if all of them passed."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Note how many examples a test has drawn once it has passed: a long run may be stopped."""
+    drawn.clear()
     yield
-    if not request.session.testsfailed:
-        for test, examples in drawn.items():
-            note(f"Examples for {test}", examples)
+    for test, examples in drawn.items():
+        note(f"Examples for {test}", examples)
