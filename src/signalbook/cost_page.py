@@ -37,8 +37,8 @@ def cost_page(project: Project, titles: Mapping[str, str]) -> str:
     captions = _captions(project)
     total = duration(sum(cost["cpu_seconds"] for cost in measured))
     head = (
-        "| chapter | time | CPU time | memory | full size: time | memory | device |\n"
-        "| --- | --: | --: | --: | --: | --: | --- |\n"
+        "| chapter | time | CPU time | memory | device | full size: time | memory | device |\n"
+        "| --- | --: | --: | --: | --- | --: | --: | --- |\n"
     )
     return (
         "# What the chapters cost\n\n"
@@ -71,8 +71,9 @@ def _captions(project: Project) -> dict[str, str]:
 
 def _cost(cost: Mapping[str, Any] | None) -> list[str]:
     if cost is None:
-        return ["not measured", "", ""]
-    return [duration(cost["seconds"]), duration(cost["cpu_seconds"]), f"{cost['memory_mb']} MB"]
+        return ["not measured", "", "", ""]
+    times = [duration(cost["seconds"]), duration(cost["cpu_seconds"])]
+    return [*times, f"{cost['memory_mb']} MB", str(cost["device"])]
 
 
 def _cost_in_full(
