@@ -40,9 +40,12 @@ def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: fl
     """
     threads = int(os.environ.get("SIGNALBOOK_THREADS", "1"))
     seeds = range(1, 1 + count) if count else [OWN]
-    runs = due(project, chapters, seeds, threads)
+    runs = _weighed(project, chapters, seeds, threads)
+    if runs:
+        total = costs.roughly(sum(cost for _, cost, _, _ in runs))
+        print(f"{len(runs)} runs are due, {total} of CPU time together", flush=True)
     ends, failed = time.monotonic() + seconds, 0
-    for place, (chapter, seed) in enumerate(runs):
+    for place, (_, _, chapter, seed) in enumerate(runs):
         if time.monotonic() >= ends:
             print(f"the time is over; {len(runs) - place} runs are left for the next time")
             break
@@ -66,6 +69,13 @@ def due(
     spread over the book, with more seeds for what is cheap. Where nothing is drawn, other seeds
     than the book's own are not due.
     """
+    return [(chapter, seed) for _, _, chapter, seed in _weighed(project, chapters, seeds, threads)]
+
+
+def _weighed(
+    project: Project, chapters: Iterable[str], seeds: Sequence[int], threads: int
+) -> list[tuple[float, float, str, int]]:
+    """The runs that are due, in order: weight, about how many seconds it takes, chapter, seed."""
     record, weighed = kept(project), []
     for chapter in chapters:
         source = Source(project.source(chapter))
@@ -77,11 +87,12 @@ def due(
             if row["threads"] == threads and row["seed"] in seeds
         ]
         missing = sorted(set(seeds) - {row["seed"] for row in rows})
+        cost = _cost(project, chapter, source, rows)
         weighed += [
-            (_cost(project, chapter, source, rows) * number, chapter, seed)
+            (cost * number, cost, chapter, seed)
             for number, seed in enumerate(missing, start=1 + len(rows))
         ]
-    return [(chapter, seed) for _, chapter, seed in sorted(weighed)]
+    return sorted(weighed)
 
 
 def _cost(project: Project, chapter: str, source: Source, rows: Sequence[Row]) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from signalbook import costs
 from signalbook.errors import BookError
 from signalbook.execute import Run, execute
 from signalbook.files import read_json, replace
@@ -87,6 +88,9 @@ def vouch(
         return False
     if "twin" not in record.data:
         raise BookError(f"the record of {chapter} has no twin: run `make paper C={chapter}`")
+    fast = values(project, Source(project.source(chapter)), chapter, "fast")
+    guess = costs.estimate(project, chapter, fast)
+    print(f"{chapter}: {costs.roughly(guess.seconds)}, {guess.because}", flush=True)
     run, now = twin(project, chapter, on_cell)
     if changes := code_changes(project, chapter, run.ran["code"]):
         raise BookError(f"nothing is vouched for: {', '.join(changes)} changed during the run")

@@ -42,13 +42,16 @@ def pretended(book, monkeypatch):
     return project, coming, ran
 
 
-def test_a_little_time_goes_to_many_chapters(pretended):
+def test_a_little_time_goes_to_many_chapters(pretended, capsys):
     project, _, ran = pretended
     assert reseed.run_seeds(project, [A, B], 1, 99) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("2 runs are due, about 30 s of CPU time together\n"), "guesses"
     order = [(A, 2), (A, 3), (A, 4), (B, 2), (B, 3), (B, 4)]  # of weight 8, 12, 16, 18, 27, 36
     assert reseed.due(project, [A, B], [1, 2, 3, 4]) == order
     assert reseed.run_seeds(project, [A, B], 2, 0) == 0
     assert len(ran) == 2, "there was no time"
+    assert capsys.readouterr().out.startswith("2 runs are due, about 13 s of"), "as the last times"
     reseed.run_seeds(project, [A, B], 2, 99)
     reseed.run_seeds(project, [A, B], 2, 99)
     assert ran == [(B, 1), (A, 1), (A, 2), (B, 2)], "what is there is not run again"

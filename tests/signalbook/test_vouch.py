@@ -23,10 +23,11 @@ def project(tmp_path_factory, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_record_stands_for_newer_code_that_finds_the_same(project):
+def test_a_record_stands_for_newer_code_that_finds_the_same(project, capsys):
     make_stale(project)
     edit(project, "share = lambda k, most=0.1:", "share = lambda k, most=1 / 10:")
     assert vouch.vouch(project, A)
+    assert capsys.readouterr().out.startswith(f"{A}: about "), "the time it takes comes first"
     record = records.read_record(project, A)
     assert record.fresh
     assert set(record.since) == {"cells", "signalbook.settle"}
