@@ -181,7 +181,7 @@ def _paper(project: Project, options: argparse.Namespace) -> int:
     from signalbook.submit import submit
 
     _check_home()
-    if options.name is None and not options.all:
+    if not options.name and not options.all:
         raise BookError("say which chapter, C=<part>/<slug>, or all that are due, ALL=1")
     where = read_profiles(project, options.profile)[1]
     if options.all and where is None:

@@ -30,6 +30,7 @@ def here(book, monkeypatch):
         (["chapter", A, "--set", "runs"], "name=value words, got 'runs'"),
         (["book", "--profile", "fast paper"], "PROFILE names sizes and a place, one of each"),
         (["paper", "x/y"], "there is no chapter 'x/y'"),
+        (["paper", "--", ""], "say which chapter, C=<part>/<slug>, or all that are due, ALL=1"),
         (["paper", A, "--budget", "2h"], "BUDGET is for ALL=1 on this machine"),
         (["sweep", A], 'say over what to sweep: GRID="name=value'),
         (["sweep", A, "--grid", "seed=1", "--cores", "0"], "CORES must be 1 or more, got 0"),
