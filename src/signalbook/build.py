@@ -94,8 +94,10 @@ def _data(project: Project, chapter: str) -> list[str]:
 
 def _watch(project: Project, profile: str, cores: int) -> Watch:
     def progress(chapter: str) -> str:
-        path = project.progress(chapter)
-        return f": {path.read_text()}" if path.is_file() else ""
+        try:
+            return f": {project.progress(chapter).read_text()}"
+        except FileNotFoundError:
+            return ""  # it does not train, or ended just now
 
     return Watch(
         states=partial(states_below, project.build / "status"),

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from signalbook.build import _watch
+from signalbook.project import Project
 from tests.signalbook.minibook import empty
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
@@ -111,6 +113,16 @@ def test_killed_build_ends_right_the_next_time(book):
     assert done.read_bytes() == finished
     assert {entry["id"] for entry in book.ledger()} == {"ORTH-X1", "KER-E5.1"}
     assert (book.root / "_build" / "site" / ".complete").is_file()
+
+
+def test_a_training_may_end_while_its_progress_is_read(book, monkeypatch):
+    book.chapter(A, "ORTH-X1")
+    progress = _watch(Project(book.root), "fast", 1).progress
+    monkeypatch.setattr("pathlib.Path.is_file", lambda _: True)  # it was there, and is gone
+    assert progress(A) == ""
+    Project(book.root).progress(A).parent.mkdir(parents=True)
+    Project(book.root).progress(A).write_text("net, step 7 of 9")
+    assert progress(A) == ": net, step 7 of 9"
 
 
 def test_figure_without_alt_text_is_refused(built):
