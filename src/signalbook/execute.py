@@ -311,11 +311,16 @@ def _how_it_died(code: int | None) -> tuple[str, str]:
             "Reduce the sizes in the chapter's profile, or run fewer chapters at once (CORES=1).",
         )
     if code < 0:
-        name = signal.Signals(-code).name
-        return f"the kernel was ended by {name}", "Look for a crash in compiled code in the cell."
+        ended = signal.Signals(-code)
+        if ended in (signal.SIGTERM, signal.SIGHUP):
+            return f"the kernel was ended from elsewhere, by {ended.name}", "Run again."
+        return (
+            f"the kernel was ended by {ended.name}",
+            "Look for a crash in compiled code in the cell.",
+        )
     return (
         f"the kernel ended by itself, with exit code {code}",
-        "Look for `os._exit` in what the cell calls.",
+        "Look for `os._exit` in what the cell calls, and for `quit` in the one before.",
     )
 
 

@@ -84,6 +84,10 @@ def test_cores(book, cores):
         ("import sys\nsys.exit(0)", "the chapter ended before its last cell"),
         ("import os\nos._exit(3)", "the kernel ended by itself, with exit code 3"),
         ("import os\nos.kill(os.getpid(), 11)", "the kernel was ended by SIGSEGV"),
+        (
+            "import os\nos.kill(os.getpid(), 15)",
+            "the kernel was ended from elsewhere, by SIGTERM",
+        ),
         ("for _ in range(50):\n    print('x' * 1_000_000)", "its outputs exceed 10 MB"),
     ],
 )
