@@ -6,7 +6,6 @@ The rows that are kept, and what is read from them, are told in :mod:`signalbook
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +14,15 @@ from typing import Any
 from papermill import PapermillExecutionError
 
 from signalbook import costs
+from signalbook.carry import carry_over, is_built, labelled, save, shown
 from signalbook.errors import BookError
 from signalbook.execute import ChapterError, Run, execute
-from signalbook.files import replace
-from signalbook.fingerprint import modules, text_digest
+from signalbook.fingerprint import modules
 from signalbook.keys import values, wanted
 from signalbook.ledger import unexpected
-from signalbook.outputs import claims_in
 from signalbook.project import Project
-from signalbook.records import parts, read_record
-from signalbook.seeds import FILE, OWN, PROFILE, Row, code_now, draws, entry, fresh, kept, key
+from signalbook.records import read_record
+from signalbook.seeds import OWN, PROFILE, Row, code_now, draws, entry, fresh, kept, key
 from signalbook.source import Source
 from signalbook.vouch import counted
 from signalbook.words import show
@@ -40,6 +38,9 @@ def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: fl
     """
     threads = int(os.environ.get("SIGNALBOOK_THREADS", "1"))
     seeds = range(1, 1 + count) if count else [OWN]
+    for chapter in chapters if count else []:
+        if is_built(project, chapter) and draws(Source(project.source(chapter))):
+            _carry(project, chapter)  # costs nothing
     runs = _weighed(project, chapters, seeds, threads)
     if runs:
         total = costs.roughly(sum(cost for _, cost, _, _ in runs))
@@ -50,6 +51,10 @@ def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: fl
             print(f"the time is over; {len(runs) - place} runs are left for the next time")
             break
         try:
+            if count and not _has_twin(project, chapter):
+                _carry(project, chapter)
+            if _is_there(project, chapter, seed, threads):
+                continue
             row = _run(project, chapter, seed, threads)
         except BookError as error:
             failed += 1
@@ -58,6 +63,23 @@ def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: fl
         failed += bool(row["differs"])
         print(f"{chapter}, seed {seed}: {row['cpu_seconds']} s", *row["differs"], sep="\n  ")
     return int(failed > 0)
+
+
+def _carry(project: Project, chapter: str) -> None:
+    if rows := carry_over(project, chapter):
+        print(f"{chapter}: finds the same with this code, {rows} runs stand for it", flush=True)
+
+
+def _has_twin(project: Project, chapter: str) -> bool:
+    """Whether the twin of a chapter's rows was made by the code of today."""
+    found = entry(kept(project), chapter)
+    twin = found.get("twin")
+    return bool(twin and fresh(project, chapter, {**found, "rows": [twin]}))
+
+
+def _is_there(project: Project, chapter: str, seed: int, threads: int) -> bool:
+    rows = fresh(project, chapter, entry(kept(project), chapter))
+    return any((row["seed"], row["threads"]) == (seed, threads) for row in rows)
 
 
 def due(
@@ -129,8 +151,7 @@ def _run(project: Project, chapter: str, seed: int, threads: int) -> Row:
         "files": " ".join(sorted(ran["files"])),
         "rows": sorted([*others, row], key=lambda r: (r["threads"], r["seed"])),
     }
-    text = json.dumps(kept(project) | {chapter: now}, indent=1, sort_keys=True)
-    replace(project.root / FILE, text.encode() + b"\n")
+    save(project, chapter, known | now)
     return row
 
 
@@ -150,9 +171,7 @@ def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dic
 
     A verdict differs if it is not the one declared for its ID, or not that of the first row.
     """
-    cells = run.notebook.cells
-    shown = [cell.get("outputs") for cell in cells]  # without prose, which no key holds
-    claims = {_label(*about): claim for about, claim in parts(claims_in(cells)).items()}
+    claims = labelled(run.notebook.cells)
     verdicts = {label: claim["verdict"] for label, claim in claims.items()}
     usual = next((row["verdicts"] for row in rows if row["verdicts"]), verdicts)
     source, record = Source(project.source(chapter)), read_record(project, chapter)
@@ -166,20 +185,10 @@ def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dic
     return {
         "verdicts": verdicts,
         "chance": sum(claim.get("error", 0.0) for claim in claims.values()),
-        "outputs": text_digest(json.dumps(shown, sort_keys=True)),
+        "outputs": shown(run.notebook.cells),
         "cpu_seconds": run.cpu_seconds,
         "differs": differs or wrong,
     }
-
-
-def _label(id: str, about: str, in_proof: str, number: int) -> str:
-    """What a claim is called in a chapter.
-
-    >>> _label("ORTH-T1", "the rate", "", 0), _label("ORTH-T1", "", "", 1)
-    ('ORTH-T1, the rate', 'ORTH-T1 (2)')
-    """
-    name = ", ".join(filter(None, [id, about, in_proof]))
-    return f"{name} ({number + 1})" if number else name
 
 
 def _is_named(claim: Mapping[str, Any], wrong: Iterable[str]) -> bool:

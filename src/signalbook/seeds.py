@@ -42,7 +42,10 @@ class Kept(NamedTuple):
 
 
 def kept(project: Project) -> dict[str, Any]:
-    """The record: for each chapter its rows, and the modules and files that its last run read."""
+    """The record: for each chapter its rows, and the modules and files that its last run read.
+
+    With the twin of its rows (:mod:`signalbook.carry`).
+    """
     return dict(read_json(project.root / FILE) or {})
 
 
@@ -141,6 +144,7 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
     chance = sum(run.row["chance"] for run in seeded)
     differ = sum(bool(run.row["differs"]) for run in seeded)
     stale = sum(not run.fresh for run in seeded)
+    carried = sum(run.fresh and "carried" in run.row for run in seeded)
     return (
         "Each verdict must be the same for every draw, but for the chance of a false alarm that "
         "its card states. Here the chapters run at the fast profile with seeds other than the "
@@ -154,7 +158,8 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"By the chances that the claims state, at most "
         f"{show(chance, 2)} of them should differ by luck. {_count(differ)} differed. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
-        "by.\n"
+        f"by. {_count(carried)} of the others had earlier code too, which found the same with the "
+        "book's own seed as the code of today, claim by claim.\n"
     )
 
 

@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from signalbook import reseed, seeds
+from signalbook import carry, reseed, seeds
 from signalbook.execute import ChapterError, Failure, Run
 from signalbook.outputs import CLAIMS
 from signalbook.project import Project
@@ -26,11 +26,17 @@ def pretended(book, monkeypatch):
         book.chapter(name, id)
     project, coming, ran = Project(book.root), [], []
 
+    def usual(chapter):
+        return [claim(id="ORTH-X1" if chapter == A else "KER-E5.1")]
+
     def execute(_, chapter, values):
         ran.append((chapter, values["seed"]))
-        claims = coming.pop(0) if coming else [claim(id="ORTH-X1" if chapter == A else "KER-E5.1")]
+        claims = coming.pop(0) if coming else usual(chapter)
         if isinstance(claims, Exception):
             raise claims
+        return run(chapter, claims)
+
+    def run(chapter, claims):
         output = {"output_type": "display_data", "data": {CLAIMS: claims}}
         prose = {"cell_type": "markdown", "source": f"Words of run {len(ran)}."}
         notebook = {"cells": [prose, {"cell_type": "code", "outputs": [output]}]}
@@ -39,6 +45,8 @@ def pretended(book, monkeypatch):
         return Run(nbformat.from_dict(notebook), testimony, cost, cost, 100)
 
     monkeypatch.setattr(reseed, "execute", execute)
+    # The book's own seed, which is run for the twin alone, finds what is usual.
+    monkeypatch.setattr(carry, "execute", lambda _, chapter, values: run(chapter, usual(chapter)))
     return project, coming, ran
 
 
@@ -63,12 +71,52 @@ def test_a_row_is_stale_when_the_code_has_changed(pretended, book):
     text = seeds.seeds_page(project, TITLES)
     assert "There are 2 runs of 2 chapters" in text
     assert "None of the runs had code that has changed" in text
+    _without_twins(project)
     path = project.source(A)
     path.write_text(path.read_text().replace("9.0", "8.0"))
     assert "1 of the runs had code that has changed" in seeds.seeds_page(project, TITLES)
     assert reseed.due(project, [A, B], [1]) == [(A, 1)]
     reseed.run_seeds(project, [A, B], 1, 99)
     assert "There are 2 runs of 2 chapters" in seeds.seeds_page(project, TITLES)
+
+
+def _without_twins(project):
+    """As rows are that were made before twins were kept."""
+    record = seeds.kept(project)
+    for known in record.values():
+        del known["twin"]
+    (project.root / seeds.FILE).write_text(json.dumps(record))
+
+
+def test_rows_stand_for_new_code_that_finds_the_same(pretended, capsys):
+    project, _, ran = pretended
+    reseed.run_seeds(project, [A, B], 2, 99)
+    path = project.source(A)
+    path.write_text(path.read_text().replace("9.0", "8.0"))
+    assert len(reseed.due(project, [A, B], [1, 2])) == 2
+    made = len(ran)
+    assert reseed.run_seeds(project, [A, B], 2, 99) == 0
+    assert len(ran) == made, "no seed was run again"
+    assert f"{A}: finds the same with this code, 2 runs stand for it" in capsys.readouterr().out
+    assert reseed.due(project, [A, B], [1, 2]) == []
+    page = seeds.seeds_page(project, TITLES)
+    assert "None of the runs had code that has changed" in page
+    assert "2 of the others had earlier code too, which found the same" in page
+
+
+@pytest.mark.parametrize("found", [claim("not reproduced"), claim(error=2e-7), claim(about="more")])
+def test_rows_of_code_that_finds_something_else_are_made_anew(pretended, monkeypatch, found):
+    project, _, ran = pretended
+    reseed.run_seeds(project, [A], 2, 99)
+    path = project.source(A)
+    path.write_text(path.read_text().replace("9.0", "8.0"))
+    output = {"output_type": "display_data", "data": {CLAIMS: [found]}}
+    notebook = nbformat.from_dict({"cells": [{"cell_type": "code", "outputs": [output]}]})
+    code = seeds.code_now(project, A, ["signalbook.settle", "signalprop.chains"])
+    monkeypatch.setattr(carry, "execute", lambda *_: Run(notebook, code, 1.0, 1.0, 100))
+    reseed.run_seeds(project, [A], 2, 99)
+    assert ran == [(A, 1), (A, 2), (A, 1), (A, 2)]
+    assert not any("carried" in row for row in seeds.kept(project)[A]["rows"])
 
 
 def test_a_verdict_that_differs_is_told_with_what_was_measured(pretended, capsys):
