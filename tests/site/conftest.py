@@ -100,6 +100,15 @@ class Window:
     loaded: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self._listen()
+
+    def renew(self) -> None:
+        """Go on in a new tab: Chromium hands every page of a tab the fonts that another needed."""
+        old, self.page = self.page, self.page.context.new_page()
+        self._listen()
+        old.close()
+
+    def _listen(self) -> None:
         self.page.on("request", lambda request: self._check_request(request.url))
         self.page.on("requestfinished", lambda r: self.loaded.add(self.file(r.url)))
         self.page.on("requestfailed", lambda r: self._check_failure(r.url, r.failure))

@@ -114,18 +114,17 @@ def test_page_says_nothing_but_words(html, site):
 def test_page_weighs_little(html, window, width, site):
     """All that a visit loads, as it lies on the disk; figures far below come when needed.
 
-    In a tab of its own: Chromium hands every page of a tab the fonts that another one needed.
+    In a tab that has shown no other page; the tests that follow look at the same visit.
     """
     if width == PHONE:
         return
-    tab = Window(window.page.context.new_page(), window.origin)
-    tab.open(html).wait_for_load_state("networkidle")
-    tab.page.close()
-    weights = {n: (site / n).stat().st_size for n in tab.loaded if (site / n).is_file()}
+    window.renew()
+    window.open(html).wait_for_load_state("networkidle")
+    weights = {n: (site / n).stat().st_size for n in window.loaded if (site / n).is_file()}
     assert html in weights
     heaviest = sorted(weights, key=weights.__getitem__)[-4:]
     assert sum(weights.values()) <= MOST, {name: weights[name] for name in heaviest}
-    assert len(tab.loaded) <= FILES, sorted(tab.loaded)
+    assert len(window.loaded) <= FILES, sorted(window.loaded)
 
 
 def test_page_is_whole(html, window):
