@@ -64,7 +64,6 @@ def test_the_fixed_point(n):
     assert cubed.next_ratio(arb(1), n).contains(1)
 
 
-@pytest.mark.slow
 def test_no_layer_comes_near_the_fixed_point():
     found = cubed.repelled()
     path = apart_path("cube", 6, 4.0, 12)
@@ -74,7 +73,6 @@ def test_no_layer_comes_near_the_fixed_point():
     assert float(cubed.repelled(kappa=False).right) == pytest.approx(double)
 
 
-@pytest.mark.slow
 def test_all_ratios_have_one_limit():
     ratios = np.array([2.0, 5.0, 32.0])
     for _ in range(70):
@@ -94,7 +92,6 @@ def test_a_batch_that_is_odd_is_refused():
         cubed.shares(arb(1), 3, 5)
 
 
-@pytest.mark.slow
 def test_what_is_not_so_is_not_proved(monkeypatch):
     monkeypatch.setattr(cubed, "TRAPPED", 3)  # the logarithm does not contract there
     cubed._hypotheses.cache_clear()
