@@ -26,6 +26,7 @@ __all__ = [
     "lemma_35",
     "lemma_35_at_one",
     "negative",
+    "rate_in_the_end",
     "sharper_lemma_35",
     "slope_near_one",
     "slope_there",
@@ -284,4 +285,42 @@ def geometric_rate() -> list[Identity]:
         prove_identity(far - near, near * far * (1 - c) * 2 * p / ((1 - p) * (1 + p))),
         prove_identity((1 - 1 / (2 - f)) * (2 - f), 1 - f),
         prove_identity(1 / delta - (2 - delta), (1 - delta) ** 2 / delta),
+    ]
+
+
+def rate_in_the_end() -> list[Identity]:
+    """COND Theorem 11: late layers multiply the distance to p by the slope there, ``f = s'(p)``.
+
+    *``p < 1``.* A layer multiplies ``r - p`` by g, and neither g nor ``u = (1 - g)/(1 - r)`` falls
+    with r on [0, 1], as in :func:`geometric_rate`. So g lies between f and ``f + (1 - f)(r - p)/(1
+    - p)``, which is what u at p makes of it. Negative correlations leave, as in :func:`negative`,
+    unless p is 0; then order k contributes ``r^(k - 1)`` to ``g - f``, at most r in size from 2 on.
+
+    *``p = 1``.* A layer multiplies ``1 - r`` by ``sum_k a_k h_k`` with ``h_k = (1 - r^k)/(1 - r)``.
+    This is at most k, and less than that by ``(1 - r) k (k - 1)/2`` at most: so up to any order the
+    sum tends to that of the slope, and what is beyond the order is as small as one likes.
+
+    As the correlation tends to p, which :func:`signallab.kernels.orders.one_attractor` says, the
+    factor tends to the slope.
+
+    >>> len(rate_in_the_end())
+    9
+    """
+    f = sympy.Symbol("f", positive=True)
+    g_k, g_next = ((r**i - p**i) / (r - p) for i in (k, k + 1))
+    u_k, u_next = ((v.subs(r, 1) - v) / (1 - r) for v in (g_k, g_next))
+    h_k, h_next = ((1 - r**i) / (1 - r) for i in (k, k + 1))
+    short, short_next = (
+        (1 - r) * i * (i - 1) / 2 - (i - h) for i, h in ((k, h_k), (k + 1, h_next))
+    )
+    return [
+        prove_identity(g_k.subs(k, 1), sympy.S.One),
+        prove_identity(g_next, r * g_k + p**k),
+        prove_identity(u_k.subs(k, 1), sympy.S.Zero),
+        prove_identity(u_next, u_k + g_k),
+        prove_identity((1 - f) - (1 - f) / (1 - p) * (1 - r), (1 - f) * (r - p) / (1 - p)),
+        prove_identity(r - r ** (k + 1), r * (1 - r**k)),
+        prove_identity(h_next, h_k + r**k),
+        prove_identity(short.subs(k, 1), sympy.S.Zero),
+        prove_identity(short_next - short, (1 - r) * (k - h_k)),
     ]

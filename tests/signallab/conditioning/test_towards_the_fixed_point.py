@@ -118,3 +118,29 @@ def test_the_printed_depth_is_larger_than_what_is_enough():
     eps, mu = np.meshgrid(np.linspace(1e-4, 0.5, 101), np.linspace(1e-3, 1, 101))
     printed = np.log(2 / eps) / -np.log1p(-eps * mu / 2)
     assert (printed * eps * mu / 2 >= 1).all()
+
+
+def test_the_factor_of_a_layer_is_near_the_slope():
+    for weights, p in BELOW_ONE:
+        r = np.linspace(0, 0.999, 60)
+        r = r[abs(r - p) > 1e-4]
+        f, factor = slope(weights, p), (dual(weights, r) - p) / (r - p)
+        least, most = (f + (1 - f) * x * (r - p) / (1 - p) for x in (0, 1))
+        assert (factor >= np.minimum(least, most) - 1e-8).all()
+        assert (factor <= np.maximum(least, most) + 1e-8).all()
+
+
+def test_the_factor_of_a_centred_layer_is_near_the_slope_for_all_signs():
+    r = np.linspace(-0.999, 0.999, 60)
+    for weights in WEIGHTS:
+        centred = np.append(0, weights[1:]) / weights[1:].sum()
+        factor = dual(centred, r) / r
+        assert (abs(factor - centred[1]) <= (1 - centred[1]) * abs(r) + 1e-12).all()
+
+
+def test_the_factor_at_one_is_near_the_slope():
+    r = np.linspace(0, 0.99, 34)
+    for weights in WEIGHTS:
+        short = slope(weights, 1.0) - (1 - dual(weights, r)) / (1 - r)
+        bend = ORDERS * (ORDERS - 1) @ weights / 2
+        assert ((short >= -1e-9) & (short <= (1 - r) * bend + 1e-9)).all()
