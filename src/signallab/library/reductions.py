@@ -108,8 +108,10 @@ OF_CORRELATIONS = (
     ),
     Reduction(
         "COND-T11",
-        "the rate in the end, and the power of the depth: limits, which no layer reaches",
+        "the rate in the end: the factor of a layer, and how far it is from the slope",
+        towards_the_fixed_point.rate_in_the_end,
     ),
+    Reduction("COND-T11", "the power of the depth: a limit, which no layer reaches"),
     Reduction(
         "COND-L36",
         "the inverse of the distance grows in each layer, order by order",
@@ -229,7 +231,8 @@ OF_RANK = (
     ),
     Reduction(
         "RANK-L11",
-        "(28) to (36): sums change the order of their terms; nothing is computed",
+        "(28) to (36): an exchange of two units, beside a third; for all d, N and F",
+        of_rank.order_of_units,
     ),
     Reduction(
         "RANK-L12",
@@ -306,7 +309,8 @@ OF_MEANFIELD = (
     ),
     Reduction(
         "MF-D3.4",
-        "all laws and all kernels at once: that images of events are events, which is no algebra",
+        "what an event gains from one state; for all laws and all kernels",
+        of_meanfield.laws_do_not_move_apart,
     ),
     Reduction(
         "MF-T3.2",

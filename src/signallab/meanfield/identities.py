@@ -15,6 +15,7 @@ __all__ = [
     "choice_of_the_radius",
     "fixed_point_of_linear_networks",
     "growth",
+    "laws_do_not_move_apart",
     "normalized_neurons",
     "rate_and_triangle",
     "symmetric_matrices",
@@ -133,6 +134,28 @@ def rate_and_triangle() -> Identity:
     """
     distance, alpha = sympy.symbols("D alpha", positive=True)
     return prove_identity(distance - (1 - alpha) * distance, alpha * distance)
+
+
+def laws_do_not_move_apart() -> list[Identity]:
+    """MF (3.4): no kernel moves two laws apart in total variation; one state at a time.
+
+    At a state one law exceeds the other by ``plus`` or falls short by ``minus``. Both sum to the
+    distance D, as laws have one mass. An event has after a step the probability f from that state,
+    between 0 and 1: what ``f (plus - minus)`` leaves to ``plus``, and to ``-minus``, has no
+    negative term. So the sum over the states is between -D and D, for each event. With f 1 where
+    ``plus`` is, and 0 elsewhere, it is D, which is why D is the distance. For laws that are no sums
+    the same holds of their densities beside the sum of both.
+
+    >>> len(laws_do_not_move_apart())
+    3
+    """
+    f, plus, minus = sympy.symbols("f plus minus", positive=True)
+    moved = f * (plus - minus)
+    return [
+        prove_identity(plus - moved, (1 - f) * plus + f * minus),
+        prove_identity(minus + moved, f * plus + (1 - f) * minus),
+        prove_identity(moved.subs({f: 1, minus: 0}), plus),
+    ]
 
 
 def change_of_variables() -> list[Identity]:

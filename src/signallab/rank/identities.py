@@ -7,7 +7,7 @@ taken one pair at a time. Each docstring says how the display follows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import sympy
@@ -20,6 +20,7 @@ __all__ = [
     "change_of_moments",
     "drift_of_the_norm",
     "near_rank_one",
+    "order_of_units",
     "ratio_and_rank",
     "ratio_and_soft_rank",
     "rows_of_one_norm",
@@ -261,6 +262,27 @@ def signs_of_units() -> list[Identity]:
         prove_identity(moved, own * weight * value * (other**2 - 1)),
         prove_identity((own * value) ** 2 - value**2, value**2 * (own**2 - 1)),
     ]
+
+
+def order_of_units(*, both_sides: bool = True) -> list[Identity]:
+    """RANK (28) to (36) for all d, N and F: a layer commutes with an exchange of two units.
+
+    Every order is made of such exchanges. Rows and columns of the weights change places too
+    (``both_sides``). The third unit stands for any other, and each row keeps its length.
+
+    >>> len(order_of_units())
+    3
+    """
+    values, weights = sympy.symbols("h_1:4"), sympy.Matrix(3, 3, sympy.symbols("w_1:4_1:4"))
+    feature, swap = sympy.Function("F"), (1, 0, 2)
+
+    def layer(h: Sequence[sympy.Expr], w: sympy.Matrix) -> list[sympy.Expr]:
+        return [h[i] + gamma * sum(w[i, j] * feature(h[j]) for j in range(3)) for i in range(3)]
+
+    exchanged = weights.extract(swap, swap if both_sides else range(3))
+    after = layer([values[i] for i in swap], exchanged)
+    before = layer(values, weights)
+    return [prove_identity(after[i], before[swap[i]]) for i in range(3)]
 
 
 def _mean(polynomial: sympy.Expr) -> sympy.Expr:

@@ -61,3 +61,18 @@ def test_growth_conditions(name, bound):
     values = np.abs(getattr(sp.activations, name)(x) / x)
     assert values.max() <= bound
     assert 1.6732632423543772848170429916717 * 1.0507009873554804934193349852946 < 1.7580994
+
+
+def test_no_event_gains_more_than_the_distance():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        one, other = rng.dirichlet(np.full(5, 0.3), 2)
+        plus, minus = np.clip(one - other, 0, None), np.clip(other - one, 0, None)
+        distance = plus.sum()
+        assert minus.sum() == pytest.approx(distance)
+        f = rng.uniform(size=5)  # of an event, from each state
+        gain = f @ (one - other)
+        assert distance - gain == pytest.approx(((1 - f) * plus + f * minus).sum())
+        assert distance + gain == pytest.approx((f * plus + (1 - f) * minus).sum())
+        assert abs(gain) <= distance
+        assert (plus > 0) @ (one - other) == pytest.approx(distance)

@@ -71,3 +71,16 @@ def test_the_fall_near_rank_one():
 def test_the_bound_at_the_largest_step():
     bound = float(theory.rank_lemma_20(5, float(theory.rank_theorem_5_step(5, 2.0)), 2.0))
     assert 0.5 - bound == pytest.approx(73 / (64 * (29 + 16 * 3**0.5)))
+
+
+def test_an_order_of_units_needs_both_sides_of_the_weights():
+    with pytest.raises(NoIdentity):
+        identities.order_of_units(both_sides=False)
+
+
+def test_a_layer_commutes_with_every_order():
+    rng = np.random.default_rng(2)
+    h, w = rng.normal(size=(3, 2)), rng.normal(size=(3, 3))
+    for order in itertools.permutations(range(3)):
+        swapped = h[list(order)] + 0.3 * w[np.ix_(order, order)] @ np.cos(h[list(order)])
+        assert swapped == pytest.approx((h + 0.3 * w @ np.cos(h))[list(order)])
