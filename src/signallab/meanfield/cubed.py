@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import sympy
 from flint import acb, arb
 
-from signalprop.certify import Counterexample, ball, exceeds, prove_positive
+from signalprop.certify import Counterexample, ball, exceeds, prove_identity, prove_positive
 
 __all__ = ["condition", "elasticity", "entries", "next_ratio", "repelled", "shares"]
 
 SAMPLES = 6
+BEND = SAMPLES - 1  # the square of where the cube ends, and the slope of the line beyond it
 RATIO = 4  # at which the chain starts
 FORGOTTEN = (2, 32)  # ratios whose paths have one limit
 TRAPPED = 8  # from here to the end of these, the map of the logarithm contracts
@@ -132,19 +134,19 @@ def repelled(
     square, product = _symmetric(n)
     found = {name: _sum(row, start) for name, row in entries(n).items()}
     least = found["first square"] - ball(square)
-    off = [
+    off = [  # how often an entry is in the matrix, and how far it is from that of G*
         (1, least),
         (2 * (n - 1), found["first other"] - ball(product)),
         (n - 1, found["other square"] - ball(square)),
         ((n - 1) * (n - 2), found["others"] - ball(product)),
     ]
-    distance = sum((times * value * value for times, value in off), arb(0)).sqrt()
-    constant = ball(condition(n)) if kappa else arb(2)
-    right = constant * distance * ball(1 - alpha) ** (depth // 2)
+    distance = sum((often * value * value for often, value in off), arb(0)).sqrt()
+    factor, times = (ball(condition(n)), "") if kappa else (arb(2), "twice ")
+    right = factor * distance * ball(1 - alpha) ** (depth // 2)
     at = (
-        f"φ(x) = x³ for |x| ≤ √{n - 1} and {n - 1}x beyond, n = {n}, infinite width, from ratio "
-        f"{RATIO}; every layer is farther from G* than left, right is the bound at layer {depth} "
-        f"with α = {alpha}"
+        f"φ(x) = x³ for |x| ≤ √{BEND} and {BEND}x beyond, n = {n}, infinite width, from ratio "
+        f"{RATIO}; every layer is as far from G* as left at least, right is the bound at layer "
+        f"{depth} with α = {alpha} and {times}the distance at the start for its constant"
     )
     return exceeds(least, right, at=at, given=_hypotheses())
 
@@ -161,8 +163,11 @@ def _hypotheses() -> dict[str, bool]:
     prove_positive(lambda ratio: next_ratio(ratio) / ratio - 1, [(low, TRAPPED)])
     prove_positive(lambda ratio: 1 - elasticity(ratio), [(TRAPPED, high)])
     kept = next_ratio(arb(RATIO)) > RATIO and next_ratio(arb(high)) < high
+    x = sympy.Symbol("x")
+    prove_identity(BEND * x - x**3, x * (BEND - x**2))  # not negative for x up to the bend
     one_limit = f"the start is forgotten: all ratios from {low} to {high} have one limit"
     return {
+        f"|φ(x)| ≤ {BEND} |x|": BEND > 0,
         "G* repels: an eigenvalue exceeds 1": bool(elasticity(arb(1)) > 1),
         f"G* is not degenerate: κ = {condition()}": condition() > 0,
         one_limit: bool(kept),
