@@ -7,7 +7,6 @@ from html import unescape
 from itertools import pairwise
 from xml.etree import ElementTree
 
-from tests.site.conftest import Window
 from tests.site.drawings import LEAST, PHONE, drawings, panels, points, tick_labels
 from tests.site.waits import wait_until
 
