@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,9 @@ def gram_norms(gram: Integers) -> np.ndarray[Any, np.dtype[np.float64]]:
     >>> gram_norms(np.array([[10**400, 0], [0, 4 * 10**400]], dtype=object))
     array([0.5, 1. ])
     """
-    squares = np.diagonal(gram)
+    squares = np.diagonal(_exact(gram))
+    if not max(squares):
+        raise ValueError("gram must have a point that is not zero")
     return np.array([math.sqrt(square / max(squares)) for square in squares])
 
 
@@ -173,6 +176,7 @@ def gram_angles(gram: Integers) -> np.ndarray[Any, np.dtype[np.float64]]:
     >>> float(gram_angles(np.array([[1, 10**100], [10**100, 10**200 + 1]], dtype=object))[0, 1])
     1e-100
     """
+    gram = _exact(gram)
     n = len(gram)
     angles = np.zeros((n, n))
     for i in range(n):
@@ -197,6 +201,7 @@ def transform(x: torch.Tensor, sign: torch.Tensor | float = 1.0) -> torch.Tensor
     >>> transform(np.array([[1.0], [2.0], [6.0]]), -1).ravel()
     array([2., 1., 0.])
     """
+    _require_batch(x)
     return torch.relu(sign * (x - x.mean(dim=-2, keepdim=True)))
 
 
@@ -212,11 +217,31 @@ def literal_tree(x: torch.Tensor, depth: int) -> torch.Tensor:
            [0., 1.],
            [3., 0.]])
     """
+    _require_batch(x)
     if depth < 0:
         raise ValueError(f"depth must not be negative, got {depth}")
     for _ in range(depth):
         x = torch.cat([transform(x, 1.0), transform(x, -1.0)], dim=-1)
     return x
+
+
+def _require_batch(x: torch.Tensor) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"x must be (..., n, d), got shape {tuple(x.shape)}")
+
+
+def _exact(gram: Any) -> Integers:
+    """Return a Gram matrix in Python's own numbers, of which none is the largest."""
+    exact = np.array(gram.tolist() if hasattr(gram, "tolist") else gram, dtype=object)
+    shape = exact.shape
+    if len(shape) != 2 or shape[0] != shape[1] or not exact.size:
+        raise ValueError(f"gram must be (n, n) with n >= 1, got shape {shape}")
+    if not all(isinstance(entry, Rational) for entry in exact.flat):
+        raise ValueError("gram must hold integers: others are not exact")
+    squares = np.diagonal(exact)
+    if min(squares) < 0 or (exact**2 > np.outer(squares, squares)).any():
+        raise ValueError("gram must be positive semi-definite")
+    return exact
 
 
 def _integers(values: Iterable[Any]) -> tuple[list[int], Fraction]:

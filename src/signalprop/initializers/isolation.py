@@ -40,6 +40,8 @@ def one_neuron_per_point(
     if x.ndim < 2 or x.shape[-2] < 2:
         raise ValueError(f"x must be (..., n, d) with n >= 2, got shape {tuple(x.shape)}")
     products = x @ x.mT
+    if not bool(torch.isfinite(products).all()):
+        raise ValueError("x has products that are not finite: scale x down first")
     own = products.diagonal(dim1=-2, dim2=-1)
     others = products - torch.diag_embed(torch.full_like(own, torch.inf))
     nearest = others.amax(-1)

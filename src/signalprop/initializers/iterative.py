@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import nn
 
@@ -55,6 +57,8 @@ def orthogonalizing_weight(
             f"factor must be one of {', '.join(FACTORS)} and scale one of {', '.join(SCALINGS)}, "
             f"got {factor!r} and {scale!r}"
         )
+    if not 0 < power < math.inf:
+        raise ValueError(f"power must be positive, got {power!r}")
     n, d = h.shape[-2:] if h.ndim > 1 else (0, 0)
     outputs = d if outputs is None else outputs
     if not n >= max(d, outputs) >= min(d, outputs) >= 1:
@@ -72,6 +76,8 @@ def orthogonalizing_weight(
     if scale == "measured":
         norm = torch.linalg.matrix_norm(h @ weight.mT, keepdim=True)
     result: torch.Tensor = weight / norm
+    if not bool(torch.isfinite(result).all()):
+        raise ValueError(f"the weight is beyond the largest {h.dtype}: scale h first")
     return result
 
 

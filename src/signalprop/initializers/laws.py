@@ -87,4 +87,7 @@ def gain_schedule(depth: int, exponent: float) -> torch.Tensor:
     """
     if depth < 0:
         raise ValueError(f"depth must be at least 0, got {depth}")
-    return torch.arange(1, depth + 1, dtype=torch.float64) ** exponent
+    gains = torch.arange(1, depth + 1, dtype=torch.float64) ** exponent
+    if not bool(torch.isfinite(gains).all()):
+        raise ValueError(f"exponent must be one for which all gains are finite, got {exponent!r}")
+    return gains

@@ -86,6 +86,8 @@ def recentred_gram_map(gram: Tensor, kernel: Callable[[Tensor], Tensor]) -> Tens
     array([[ 0.5, -0.5],
            [-0.5,  0.5]])
     """
+    if gram.ndim < 2 or gram.shape[-1] != gram.shape[-2] or not gram.shape[-1]:
+        raise ValueError(f"gram must be (..., n, n) with n >= 1, got shape {tuple(gram.shape)}")
     centred = gram - gram.mean(dim=-1, keepdim=True)
     centred = centred - centred.mean(dim=-2, keepdim=True)
     lengths = centred.diagonal(dim1=-2, dim2=-1).clamp(min=0).sqrt()

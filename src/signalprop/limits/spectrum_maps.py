@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from signalprop._arrays import Floats
+from signalprop._arrays import Floats, as_tensor
 
 __all__ = [
     "expected_spectrum",
@@ -36,10 +36,7 @@ def expected_spectrum(spectrum: Any) -> Floats:
     >>> expected_spectrum([0.9, 0.1])  # sqrt(s_i) / (sqrt(s_1) + sqrt(s_2)) for n = 2
     array([0.75, 0.25])
     """
-    s = np.asarray(spectrum, dtype=float)
-    if s.ndim == 0 or not np.all(s >= 0) or not np.all(s.sum(axis=-1) > 0):
-        raise ValueError("spectrum must be non-negative with a positive sum along its last axis")
-    s = s / s.sum(axis=-1, keepdims=True)
+    s = _shares(spectrum)
     if s.shape[-1] == 1:
         return np.ones_like(s)
     smallest = np.min(s, where=s > 0, initial=1.0)
@@ -59,7 +56,20 @@ def infinite_width_path(spectrum: Any, depth: int) -> Floats:
     >>> infinite_width_path([0.9, 0.1], 2)[:, 1].round(4)
     array([0.1  , 0.25 , 0.366])
     """
-    path = [np.asarray(spectrum, dtype=float) / np.sum(spectrum, axis=-1, keepdims=True)]
+    if depth < 0:
+        raise ValueError(f"depth must not be negative, got {depth}")
+    path = [_shares(spectrum)]
     for _ in range(depth):
         path.append(expected_spectrum(path[-1]))
     return np.stack(path)
+
+
+def _shares(spectrum: Any) -> Floats:
+    s: Floats = as_tensor(spectrum, "spectrum").detach().cpu().double().numpy()
+    total = s.sum(axis=-1, keepdims=True) if s.ndim else np.zeros(1)
+    if not np.all(s >= 0) or not np.all(total > 0) or not np.isfinite(total).all():
+        raise ValueError(
+            "spectrum must be non-negative with a positive and finite sum along its last axis"
+        )
+    shares: Floats = s / total
+    return shares

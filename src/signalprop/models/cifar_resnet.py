@@ -48,6 +48,8 @@ class CifarResNet(nn.Module):
         super().__init__()
         if depth < 8 or (depth - 2) % 6:
             raise ValueError(f"depth must be 6n + 2 with n >= 1 (8, 14, 20, ...), got {depth}")
+        if width < 1 or outputs < 1:
+            raise ValueError(f"width and outputs must be at least 1, got {width} and {outputs}")
         if fixup and norm is not None:
             raise ValueError("fixup takes the place of a normalization: give norm=None")
         scalars = scalar_rate if fixup else None

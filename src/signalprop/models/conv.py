@@ -37,6 +37,13 @@ def conv_net(
     >>> net(torch.ones(2, 3, 16, 16)).shape
     torch.Size([2, 10])
     """
+    numbers = [token for token in plan if isinstance(token, int)]
+    if min([channels, size, outputs, first_stride, *hidden, *numbers]) < 1:
+        raise ValueError(
+            "channels, size, outputs, first_stride and the numbers of hidden and plan must be at "
+            f"least 1, got {channels}, {size}, {outputs}, {first_stride}, {list(hidden)} and "
+            f"{numbers}"
+        )
     layers: list[nn.Module] = []
     stride = first_stride
     for token in plan:
@@ -157,5 +164,17 @@ def unfold_rows(
     """
     if images.ndim != 4:
         raise ValueError(f"images must be (n, c, h, w), got shape {tuple(images.shape)}")
+    fits = min(images.shape[2:]) + 2 * padding >= kernel >= 1
+    if (
+        not fits
+        or padding < 0
+        or stride < 1
+        or not images.shape[1]
+        or not images.is_floating_point()
+    ):
+        raise ValueError(
+            "kernel must fit on floating images, padding be at least 0 and stride 1, got "
+            f"{kernel}, {padding}, {stride} and {images.dtype} of shape {tuple(images.shape)}"
+        )
     patches = nn.functional.unfold(images, kernel, padding=padding, stride=stride)
     return patches.mT.flatten(0, 1)

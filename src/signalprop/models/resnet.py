@@ -42,6 +42,11 @@ class ResNet(nn.Module):
                 "widths and blocks must name as many stages, at least one, got "
                 f"{len(widths)} and {len(blocks)}"
             )
+        if min([outputs, *widths, *blocks]) < 1:
+            raise ValueError(
+                "widths, blocks and outputs must be at least 1, got "
+                f"{list(widths)}, {list(blocks)} and {outputs}"
+            )
         channels = widths[0]
         kernel, stride = (7, 2) if photographs else (3, 1)
         first = _convolution(3, channels, kernel, stride)
