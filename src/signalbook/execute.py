@@ -240,9 +240,10 @@ class _Papermill:
                 iopub_timeout=PATIENCE,
                 cwd=str(self.project.root),
                 kernel_manager_class=_Kernel,
-                # Errors alone: every message of a kernel carries a signature, which its warning
-                # about unencrypted local traffic does not mention.
-                extra_arguments=[f"--IPKernelApp.exec_lines={WATCH}", "--log-level=40"],
+                # Nothing of the kernel's own: cells tell their errors, messages carry a signature,
+                # which its warning about local traffic does not mention, and how it takes an
+                # interrupt is of no use to the person who sent it.
+                extra_arguments=[f"--IPKernelApp.exec_lines={WATCH}", "--log-level=50"],
                 on_cell_start=self._started(len(notebook.cells) - 1 + bool(changed)),
                 on_cell_executed=self._executed,
             )

@@ -51,6 +51,20 @@ def test_nothing_outlives_a_build(book, target, number, said):
     wait_for(lambda: not any(child.is_running() for child in below), seconds=30)
 
 
+def test_an_interrupt_is_told_in_a_line(book):
+    """It reaches the command and its kernel, as Ctrl-C does."""
+    book.chapter(A, "ORTH-X1", first=SLEEPS)
+    process = book.start("chapter", A)
+    kernel = book.root / "kernel"
+    wait_for(lambda: kernel.is_file() and kernel.read_text())
+    for number in (int(kernel.read_text()), process.pid):
+        os.kill(number, signal.SIGINT)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode in (1, 130), said
+    assert "IPKernelApp" not in said
+    assert "Traceback" not in said
+
+
 def test_an_exception_while_watching_ends_engine_and_kernel(book, monkeypatch):
     book.chapter(A, "ORTH-X1", first=SLEEPS)
     project, kernel, below = Project(book.root), book.root / "kernel", []
