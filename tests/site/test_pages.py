@@ -60,15 +60,26 @@ INSPECT = r"""async () => {
   return wrong.slice(0, 12);
 }"""
 
-# What MathJax draws for the eye inside of a formula is not looked into; the formula itself is.
-AXE = r"""(rules) => axe.run({exclude: ["mjx-container > *"]}, {
-  resultTypes: ["violations"], ...rules
-}).then((result) =>
-  result.violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) =>
+# What MathJax draws inside of a formula is not looked into; the formula itself is. While
+# axe looks, an empty box of the same size stands for the drawing: that halves its time.
+AXE = r"""async (rules) => {
+  const formulas = [...document.querySelectorAll("mjx-container")].map((formula) => {
+    const {width, height} = formula.firstElementChild?.getBoundingClientRect() ?? {};
+    const box = document.createElement("span");
+    box.style = `display: inline-block; width: ${width}px; height: ${height}px`;
+    return {formula, box, drawing: [...formula.childNodes]};
+  });
+  for (const {formula, box} of formulas) formula.replaceChildren(box);
+  const {violations} = await axe.run({exclude: ["mjx-container > *"]}, {
+    resultTypes: ["violations"], ...rules
+  });
+  for (const {formula, drawing} of formulas) formula.replaceChildren(...drawing);
+  return violations.filter((v) => ["serious", "critical"].includes(v.impact)).flatMap((v) =>
     v.nodes.slice(0, 5).map((node) => {
       const why = node.failureSummary.replace(/\s+/g, " ");
       return `${v.id}: ${node.target.join(" ")}: ${why}`;
-    })))"""
+    }));
+}"""
 
 # The rules that take the most time, on what day and night tell apart and widths do not.
 COLOURS = ("color-contrast", "link-in-text-block")
