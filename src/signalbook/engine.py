@@ -32,6 +32,8 @@ __all__ = [
 
 States = Mapping[str, Mapping[str, Any]]
 
+LOOKS = 0.5  # seconds between two looks at what the jobs say: each reads a file a job
+
 
 def run_engine(
     project: Project,
@@ -62,9 +64,9 @@ def run_engine(
         )
         try:
             while engine.poll() is None:
-                time.sleep(0.1)
+                with suppress(subprocess.TimeoutExpired):
+                    engine.wait(LOOKS)
                 watch.look()
-            watch.look()
         finally:
             _end(engine)
     return engine.returncode
