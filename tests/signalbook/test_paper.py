@@ -26,6 +26,7 @@ def chapters(book, **code):
     return Project(book.root)
 
 
+@pytest.mark.slow
 def test_a_record_says_what_ran_and_keeps_rows_and_verdicts(book):
     project = chapters(book)
     (book.root / "profiles" / "fast" / f"{A}.yml").write_text("seed: 3  # ours\n")
@@ -48,6 +49,7 @@ def test_a_record_says_what_ran_and_keeps_rows_and_verdicts(book):
     assert [chapter for _, chapter in paper.due(project)] == [B, C], "seeds reduce nothing"
 
 
+@pytest.mark.slow
 def test_what_fails_leaves_the_old_record(book):
     project = chapters(book, a=FAILS)
     path = project.record(A)
@@ -95,6 +97,7 @@ def test_the_budget_ends_the_list_and_failures_do_not(book, monkeypatch, capsys)
     assert "every record is there" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_the_budget_stops_leaves_no_record_and_no_process(book):
     project = chapters(book, a=SLEEPS)
     children = psutil.Process().children(recursive=True)
