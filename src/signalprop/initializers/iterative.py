@@ -57,8 +57,8 @@ def orthogonalizing_weight(
             f"factor must be one of {', '.join(FACTORS)} and scale one of {', '.join(SCALINGS)}, "
             f"got {factor!r} and {scale!r}"
         )
-    if not 0 < power < math.inf:
-        raise ValueError(f"power must be positive, got {power!r}")
+    if not math.isfinite(power):
+        raise ValueError(f"power must be finite, got {power!r}")
     n, d = h.shape[-2:] if h.ndim > 1 else (0, 0)
     outputs = d if outputs is None else outputs
     if not n >= max(d, outputs) >= min(d, outputs) >= 1:
