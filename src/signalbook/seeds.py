@@ -158,8 +158,9 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"By the chances that the claims state, at most "
         f"{show(chance, 2)} of them should differ by luck. {_count(differ)} differed. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
-        f"by. {_count(carried)} of the others had earlier code too, which found the same with the "
-        "book's own seed as the code of today, claim by claim.\n"
+        "by."
+        + f" {carried} of the others had earlier code too, which found the same with the book's "
+        "own seed as the code of today, claim by claim." * bool(carried) + "\n"
     )
 
 
