@@ -14,16 +14,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from signalbook.execute import execute
-from signalbook.files import read_json, replace
+from signalbook.files import read_json
 from signalbook.fingerprint import text_digest
 from signalbook.keys import stale, wanted
 from signalbook.outputs import claims_in
 from signalbook.project import Project
 from signalbook.records import parts
-from signalbook.seeds import FILE, OWN, PROFILE, entry, kept, key
+from signalbook.seeds import OWN, PROFILE, entry, kept, key, save
 from signalbook.vouch import counted, differences
 
-__all__ = ["carry_over", "is_built", "labelled", "save", "shown"]
+__all__ = ["carry_over", "is_built", "labelled", "shown"]
 
 #: What of a claim is compared.
 NUMBERS = ("verdict", "measured", "error", "slack", "rivals")
@@ -98,9 +98,3 @@ def _label(id: str, about: str, in_proof: str, number: int) -> str:
 def shown(cells: Iterable[Mapping[str, Any]]) -> str:
     """Digest all that a run showed, without prose, which no key holds."""
     return text_digest(json.dumps([cell.get("outputs") for cell in cells], sort_keys=True))
-
-
-def save(project: Project, chapter: str, now: Mapping[str, Any]) -> None:
-    """Write the entry of a chapter into the record."""
-    text = json.dumps(kept(project) | {chapter: now}, indent=1, sort_keys=True)
-    replace(project.root / FILE, text.encode() + b"\n")

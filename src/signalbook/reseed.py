@@ -14,7 +14,7 @@ from typing import Any
 from papermill import PapermillExecutionError
 
 from signalbook import costs
-from signalbook.carry import carry_over, is_built, labelled, save, shown
+from signalbook.carry import carry_over, is_built, labelled, shown
 from signalbook.errors import BookError
 from signalbook.execute import ChapterError, Run, execute
 from signalbook.fingerprint import modules
@@ -22,7 +22,7 @@ from signalbook.keys import values, wanted
 from signalbook.ledger import unexpected
 from signalbook.project import Project
 from signalbook.records import read_record
-from signalbook.seeds import OWN, PROFILE, Row, code_now, draws, entry, fresh, kept, key
+from signalbook.seeds import OWN, PROFILE, Row, code_now, draws, entry, fresh, kept, key, save
 from signalbook.source import Source
 from signalbook.vouch import counted
 from signalbook.words import show

@@ -16,14 +16,26 @@ from typing import Any, NamedTuple
 
 from signalbook import fingerprint
 from signalbook.errors import BookError
-from signalbook.files import read_json
+from signalbook.files import read_json, replace
 from signalbook.fingerprint import text_digest
 from signalbook.keys import wanted
 from signalbook.project import Project
 from signalbook.source import Source
 from signalbook.words import show
 
-__all__ = ["FILE", "PROFILE", "code_now", "draws", "entry", "fresh", "key", "kept", "seeds_page"]
+__all__ = [
+    "FILE",
+    "OWN",
+    "PROFILE",
+    "code_now",
+    "draws",
+    "entry",
+    "fresh",
+    "kept",
+    "key",
+    "save",
+    "seeds_page",
+]
 
 FILE = "records/seeds.json"
 PROFILE = "fast"
@@ -47,6 +59,12 @@ def kept(project: Project) -> dict[str, Any]:
     With the twin of its rows (:mod:`signalbook.carry`).
     """
     return dict(read_json(project.root / FILE) or {})
+
+
+def save(project: Project, chapter: str, now: Mapping[str, Any]) -> None:
+    """Write the entry of a chapter into the record."""
+    text = json.dumps(kept(project) | {chapter: now}, indent=1, sort_keys=True)
+    replace(project.root / FILE, text.encode() + b"\n")
 
 
 def entry(record: Mapping[str, Any], chapter: str) -> dict[str, Any]:
@@ -158,9 +176,16 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"By the chances that the claims state, at most "
         f"{show(chance, 2)} of them should differ by luck. {_count(differ)} differed. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
-        "by."
-        + f" {carried} of the others had earlier code too, which found the same with the book's "
-        "own seed as the code of today, claim by claim." * bool(carried) + "\n"
+        f"by.{_carried(carried)}\n"
+    )
+
+
+def _carried(number: int) -> str:
+    if not number:
+        return ""
+    return (
+        f" {number} of the others had earlier code too, which found the same with the book's own "
+        "seed as the code of today, claim by claim."
     )
 
 
