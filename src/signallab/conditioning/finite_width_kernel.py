@@ -127,18 +127,22 @@ def growth(
 ) -> Case:
     """Return the errors after ``layer`` layers beside ``base^((L-1)/2)`` times the mean after one.
 
-    ``base`` is ``4C``, if not said.
+    ``base`` is ``4C``, if not said. The errors after one layer are those of the same networks, so
+    that a network's excess there is taken off, times the same factor: no mean changes, and the
+    scatter is that of both sides.
 
-    >>> rows = pd.DataFrame({"activation": "sine", "layer": [1, 2], "width": 9, "error": [1.0, 2]})
-    >>> case = growth(rows, "sine", 2, 9)
-    >>> case.left.tolist(), round(case.right, 3)
-    ([2.0], 2.466)
+    >>> errors = {"layer": [1, 1, 3, 3], "error": [0.9, 1.1, 2.0, 2.4]}
+    >>> rows = pd.DataFrame({"activation": "sine", "width": 9, **errors})
+    >>> case = growth(rows, "sine", 3, 9, base=2.0)
+    >>> case.left.round(9).tolist(), case.right
+    ([2.2, 2.2], 2.0)
     """
     base = 4 * size(activation) if base is None else base
-    first = float(_of(rows, activation, 1, width).mean())
-    right = base ** ((layer - 1) / 2) * first
+    first, last = (_of(rows, activation, at, width) for at in (1, layer))
+    factor = base ** ((layer - 1) / 2)
+    right = float(factor * first.mean())
     words = f"{activation}, {layer} layers, width {width}"
-    return Case(_of(rows, activation, layer, width), right, words=words)
+    return Case(last - factor * (first - first.mean()), right, words=words)
 
 
 def _of(rows: pd.DataFrame, activation: str, layer: int, width: int) -> Floats:

@@ -60,9 +60,30 @@ def test_within_and_growth_by_hand():
     assert (case.left, case.right) == (0.4, pytest.approx(c**2 * math.sqrt(math.log(10)) / 10))
     assert lab.within(ROWS, 10, "sine", 3, 100, scale=0.1).right == pytest.approx(case.right / 10)
     grown = lab.growth(ROWS, "sine", 3, 100)
-    np.testing.assert_allclose(grown.left, [0.2, 0.4])
+    np.testing.assert_allclose(grown.left, [0.2 + 0.1 * c, 0.4 - 0.1 * c])
     assert grown.right == pytest.approx(0.2 * c)
-    assert lab.growth(ROWS, "sine", 3, 100, base=1.0).right == pytest.approx(0.2)
+    even = lab.growth(ROWS, "sine", 3, 100, base=1.0)
+    np.testing.assert_allclose(even.left, [0.3, 0.3])
+    assert even.right == pytest.approx(0.2)
+
+
+def test_growth_scatters_as_both_of_its_sides():
+    """The standard error of its left side is that of the difference, over many sets of runs."""
+    rng, differences, errors = np.random.default_rng(2), [], []
+    for _ in range(400):
+        first = 1 + rng.random(50)
+        rows = pd.DataFrame(
+            {
+                "activation": "sine",
+                "layer": np.repeat([1, 3], 50),
+                "width": 9,
+                "error": [*first, *(first + 2 * rng.random(50))],
+            }
+        )
+        case = lab.growth(rows, "sine", 3, 9, base=2.0)
+        differences.append(case.left.mean() - case.right)
+        errors.append(case.left.std(ddof=1) / math.sqrt(50))
+    assert np.std(differences) == pytest.approx(np.mean(errors), rel=0.15)
 
 
 def test_needed_by_hand():
