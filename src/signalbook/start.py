@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-
 from signalbook import figures
 from signalbook.errors import BookError
 from signalbook.parameters import declared, resolve
@@ -31,6 +29,10 @@ def start(chapter: str, seed: int) -> Stream:
 
 
 def _check_device(device: str) -> None:
+    if device == "cpu":
+        return
+    import torch  # it takes seconds to load, and some chapters need it not
+
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:

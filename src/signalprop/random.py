@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["Stream", "as_stream"]
 
@@ -65,6 +68,8 @@ class Stream:
         It lives on the CPU by design: draw there, then move, and every device sees one set of
         weights.
         """
+        import torch  # it takes seconds to load, and many streams give numpy's generators alone
+
         return torch.Generator().manual_seed(self._entropy(names) % 2**63)
 
     def _entropy(self, names: tuple[Name, ...]) -> int:
