@@ -24,7 +24,17 @@ from signalbook.records import duration
 from signalbook.scale import OURS
 from signalbook.source import Source
 
-__all__ = ["Estimate", "device_name", "estimate", "keep", "machine", "measured", "needs", "roughly"]
+__all__ = [
+    "Estimate",
+    "device_name",
+    "estimate",
+    "keep",
+    "machine",
+    "measured",
+    "needs",
+    "roughly",
+    "work",
+]
 
 #: Seconds that any run takes: a kernel starts, torch is loaded.
 LEAST = 3.0
@@ -71,17 +81,22 @@ def estimate(project: Project, chapter: str, parameters: Mapping[str, Any]) -> E
     """
     known = []
     for values, seconds, because in _known(project, chapter):
-        ratios = [
-            _ratio(value, values[name])
-            for name, value in parameters.items()
-            if name not in OURS and name in values
-        ]
+        ratios = _ratios(parameters, values)
         distance = sum(abs(math.log(ratio)) for ratio in ratios)
         guess = max(LEAST, seconds * math.prod(ratios)) if distance else seconds
         if distance:
             because = "a rough guess"
         known.append((distance, Estimate(guess, because)))
     return min(known, key=lambda entry: entry[0])[1]
+
+
+def work(values: Mapping[str, Any], known: Mapping[str, Any]) -> float:
+    """How many times the work of a run with the values ``known`` one with ``values`` asks for.
+
+    >>> work({"width": 64, "seed": 7}, {"width": 16, "seed": 1})
+    4.0
+    """
+    return math.prod(_ratios(values, known))
 
 
 def roughly(seconds: float) -> str:
@@ -141,6 +156,11 @@ def _known(project: Project, chapter: str) -> Iterator[tuple[Mapping[str, Any], 
         yield values_of(project, source, chapter, "fast"), source.seconds, "a rough guess"
     except BookError:
         yield {}, 0.0, "a rough guess"  # the chapter's own run says what is wrong with it
+
+
+def _ratios(values: Mapping[str, Any], known: Mapping[str, Any]) -> list[float]:
+    names = [name for name in values if name in known and name not in OURS]
+    return [_ratio(values[name], known[name]) for name in names]
 
 
 def _ratio(value: Any, known: Any) -> float:

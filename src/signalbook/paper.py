@@ -52,6 +52,9 @@ def make_record(
     What the record keeps is listed in ``pages/executing.md``.
     """
     source = Source(project.source(chapter))
+    parameters = resolve(source.parameters, dict(chosen), chapter)
+    if costs.work(parameters, values(project, source, chapter, "fast")) < 1:
+        raise BookError(f"{chapter} is recorded at no smaller a size than that of the fast profile")
     fast, kept = twin(project, chapter, on_cell)  # first: a failure would cost the long run
     with _clock(project, chapter) as spent:
         run = execute(project, chapter, dict(chosen), on_cell=on_cell)
@@ -61,7 +64,6 @@ def make_record(
     ]
     if changes:
         raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")
-    parameters = resolve(source.parameters, dict(chosen), chapter)
     record = {
         "chapter": chapter,
         **counted(run.ran),

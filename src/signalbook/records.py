@@ -1,9 +1,9 @@
-"""Recorded runs at the documents' own sizes: what they hold, and when they decide.
+"""Recorded runs at the documents' own sizes, or the largest to be had: when they decide.
 
 A record is written by :mod:`signalbook.paper` alone, and carries the digest of the code that made
 it. While that is the code of today, or code that was shown to find the same
-(:mod:`signalbook.vouch`), its verdicts take the place of reduced ones; else it is stale: still
-shown, marked, and decides nothing.
+(:mod:`signalbook.vouch`), its verdicts take the place of those of smaller runs; else it is stale:
+still shown, marked, and decides nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from signalbook.source import Source
 
 __all__ = ["REDUCED", "Record", "decisive", "duration", "parts", "read_record", "reduced", "seal"]
 
+#: The verdict of a run that is too small to say anything.
+SILENT = "not run at this scale"
+
 #: Verdicts that a record takes the place of.
-REDUCED = ("agrees at reduced scale", "disagrees at reduced scale", "not run at this scale")
+REDUCED = ("agrees at reduced scale", "disagrees at reduced scale", SILENT)
 
 
 @dataclass(frozen=True)
@@ -95,27 +98,32 @@ def decisive(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The claims of one ID that decide, and those of the live run that they take the place of.
 
-    Where the live run is reduced, the claim of a fresh record at the document's size speaks, and
-    says when it was recorded. What the live run settles at full size stays: it is computed anew
-    with every build. A claim about a size that only the live run has does not decide.
+    Where the live run is reduced, the claim of a fresh record speaks, and says at which size and
+    when it was recorded: at the document's, or else in a larger run than the live one. What the
+    live run settles at full size stays: it is computed anew with every build. A claim about a size
+    that only the live run has does not decide, nor does a recorded one of a run that was too small.
     """
     there = parts(c for c in record["claims"] if c["id"] == live[0]["id"]) if record else {}
-    full = {part: c for part, c in there.items() if c["verdict"] not in REDUCED}
-    if record is None or not record.fresh or not full:
+    heard = {part: c for part, c in there.items() if c["verdict"] != SILENT}
+    if record is None or not record.fresh or not heard:
         return [dict(claim) for claim in live], []
     found, replaced = [], []
     for part, claim in parts(live).items():
-        if claim["verdict"] not in REDUCED or (part in there and part not in full):
+        if claim["verdict"] not in REDUCED or (part in there and part not in heard):
             found.append(dict(claim))
             continue
         replaced.append(dict(claim))
-        if part in full:
-            found.append({**full[part], "anchor": claim["anchor"], "recorded": record["date"]})
+        if part in heard:
+            found.append(_recorded(heard[part], record, claim["anchor"]))
     if replaced:
-        more = [claim for part, claim in full.items() if part not in parts(live)]
-        at = {"anchor": live[0]["anchor"], "recorded": record["date"]}
-        found += [{**claim, **at} for claim in more]
+        more = [claim for part, claim in heard.items() if part not in parts(live)]
+        found += [_recorded(claim, record, live[0]["anchor"]) for claim in more]
     return found, replaced
+
+
+def _recorded(claim: Mapping[str, Any], record: Record, anchor: str) -> dict[str, Any]:
+    size = "in a larger run" if claim["verdict"] in REDUCED else "at the document’s size"
+    return {**claim, "anchor": anchor, "recorded": f"{size}, recorded {record['date']}"}
 
 
 def reduced(verdict: str) -> str:

@@ -201,7 +201,7 @@ def _show_claims(
 ) -> None:
     """Draw every card anew from its data: how a claim is shown needs no execution.
 
-    Below a reduced one stands what was recorded at the document's size.
+    Below a reduced one stands what was recorded at the document's size, or at a larger one.
     """
     recorded: dict[str, list[Any]] = {}
     for check in (check for entry in entries for check in entry["checks"]):
@@ -214,7 +214,7 @@ def _show_claims(
     up = "../" * (chapter.count("/") + 1)
     for output in outputs:
         shown = [
-            cards.card({**claim, "at_full_size": recorded.get(claim["anchor"], [])}, up)
+            cards.card({**claim, "in_record": recorded.get(claim["anchor"], [])}, up)
             for _, claim in zip(output["data"][CLAIMS], claims, strict=False)
         ]
         output["data"]["text/html"] = "\n".join(shown)

@@ -129,7 +129,8 @@ def test_a_fresh_record_decides_what_the_live_run_is_too_small_for(project):
     assert entry["verdict"] == "holds"
     share, other = entry["checks"]
     assert share["found"] == "One of the runs has a share of 1 / 20."
-    assert share["recorded"] == records.read_record(project, A)["date"]
+    date = records.read_record(project, A)["date"]
+    assert share["recorded"] == f"at the document’s size, recorded {date}"
     assert share["anchor"] == "claim-rank-f5"
     assert other["found"].endswith("live with 5 runs."), "settled at full size with every build"
     assert "recorded" not in other
@@ -218,7 +219,7 @@ def test_pages_draw_tell_and_mark_the_record(project):
     assert text.count(mark) == 2, "in the summary box and the closing table"
     assert f"made on {record['date']}" in text
     assert "cpu (" in text
-    assert f"torch {record['versions']['torch']}" in text
+    assert f"numpy {record['versions']['numpy']}" in text
     assert "in 4 places, the build found them to agree" in text
     assert "stale" not in text
     assert files["a.files/gaps-recorded.csv"].decode() == record["figures"]["gaps"]["csv"]
@@ -246,19 +247,23 @@ def test_a_stale_record_is_said_to_be_so(project):
 
 def test_a_record_that_is_larger_but_not_of_full_size_says_what_is_left(project):
     record = json.loads(project.record(A).read_text())
-    claims = [c | {"verdict": "agrees at reduced scale"} for c in record["claims"][:1]]
+    claims = [c | {"verdict": SMALL} for c in record["claims"][:1]]
     change(project, parameters=record["parameters"] | {"runs": 10}, claims=claims)
-    edit(project, "RANK-F5: holds", "RANK-F5: disagrees at reduced scale")
+    edit(project, "RANK-F5: holds", f"RANK-F5: {SMALL}")
     ledger = collect(project)
     assert ledger.problems == {}
-    assert ledger.entries[0]["verdict"] == "disagrees at reduced scale", "it does not decide"
-    assert ledger.entries[0]["replaced"] == []
+    assert ledger.entries[0]["verdict"] == SMALL, "the larger run has the word"
+    assert [c["verdict"] for c in ledger.entries[0]["replaced"]] == ["disagrees at reduced scale"]
     box = pages.box(
         A, Source(project.source(A)), {"profile": "fast", "parameters": {"runs": 5}}, {},
         ledger.entries, records.read_record(project, A),
     )  # fmt: skip
     assert "A larger run is recorded" in box
     assert "<code>runs</code> = 10 for 20" in box
+    assert f"in a larger run, recorded {record['date']}" in box
+    page = json.loads(stage._chapter(project, A, ledger)["a.ipynb"])
+    shown = [o["data"] for cell in page["cells"] for o in cell.get("outputs", [])]
+    assert "In a larger run, recorded" in "".join(data.get("text/html", "") for data in shown)
 
 
 def claim(verdict, about="", id="RANK-F5"):
@@ -296,10 +301,25 @@ def test_nothing_is_taken_from_another_id_or_from_a_stale_record():
     for record in (
         None,
         fresh(claim("holds", id="RANK-F2")),
-        fresh(claim(SMALL)),
+        fresh(claim("not run at this scale")),
         records.Record({"claims": [claim("holds")], "date": ""}, changes=("cells",)),
     ):
         assert records.decisive(live, record) == (live, [])
+
+
+def test_the_larger_run_has_the_word_where_it_is_large_enough():
+    live = [claim(SMALL, "rate"), claim(SMALL, "level"), claim("not run at this scale", "order")]
+    other = "disagrees at reduced scale"
+    larger = fresh(
+        claim(other, "rate"), claim("not run at this scale", "level"), claim(SMALL, "order")
+    )
+    found, replaced = records.decisive(live, larger)
+    assert {c["about"]: (c["verdict"], c.get("recorded")) for c in found} == {
+        "rate": (other, "in a larger run, recorded 2026-01-01"),
+        "level": (SMALL, None),
+        "order": (SMALL, "in a larger run, recorded 2026-01-01"),
+    }
+    assert [c["about"] for c in replaced] == ["rate", "order"]
 
 
 def test_a_run_at_full_size_needs_no_record():
