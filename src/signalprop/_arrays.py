@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 import numpy as np
 import torch
 
-__all__ = ["Array", "Floats", "Numbers", "Plain", "as_dtype", "as_tensor", "on_tensors"]
+__all__ = ["Array", "Floats", "Numbers", "Plain", "as_dtype", "as_row", "as_tensor", "on_tensors"]
 
 Array = np.ndarray[Any, Any] | torch.Tensor
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -67,6 +67,18 @@ def as_tensor(value: object, name: str) -> torch.Tensor:
         bad = int((~torch.isfinite(tensor)).sum())
         raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
     return tensor
+
+
+def as_row(values: object, name: str) -> torch.Tensor:
+    """Return ``values`` as a row of finite float64 numbers; the ``ValueError`` names the argument.
+
+    >>> as_row((1, 2), "kinks")
+    tensor([1., 2.], dtype=torch.float64)
+    """
+    row = as_tensor(values, name).to(torch.float64)
+    if row.ndim != 1:
+        raise ValueError(f"{name} must be one row of numbers, got shape {tuple(row.shape)}")
+    return row
 
 
 def as_dtype(dtype: torch.dtype | str) -> torch.dtype:

@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from signalprop._arrays import Array, as_tensor
+from signalprop._arrays import Array, as_row, as_tensor
 from signalprop.limits.closed import Arcsine, Exponential, Hinge, Kernel, Ramp, Series, Sinh, Step
-from signalprop.limits.expansions import hermite_coefficients, hermite_series
+from signalprop.limits.expansions import hermite_coefficients, series
 from signalprop.limits.quadrature import gaussian_expectation
 
 __all__ = [
@@ -80,7 +80,8 @@ class Activation:
                 raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
         if self.gain == 0:
             raise ValueError("gain must not be 0: the activation would be constant")
-        object.__setattr__(self, "kinks", tuple(sorted(self.kinks)))
+        kinks = as_row(self.kinks, "kinks").tolist()
+        object.__setattr__(self, "kinks", tuple(sorted(kinks)))
 
     @overload
     def __call__(self, x: Tensor) -> Tensor: ...
@@ -185,11 +186,10 @@ class Activation:
         >>> float(Activation.from_hermite([0.0, 0.0, 1.0])(2.0)) == 3 / math.sqrt(2)
         True
         """
-        c = as_tensor(coefficients, "coefficients")
-        if c.ndim != 1 or len(c) == 0:
-            raise ValueError(f"coefficients must be one row of numbers, got shape {tuple(c.shape)}")
-        row = tuple(c.to(torch.float64).tolist())
-        function = functools.partial(hermite_series, coefficients=row)
+        row = tuple(as_row(coefficients, "coefficients").tolist())
+        if not row:
+            raise ValueError("coefficients must be at least one number, got none")
+        function = functools.partial(series, coefficients=row)
         kernel = functools.partial(_polynomial_kernel, coefficients=row)
         return Activation(name, function, kernel=kernel)
 
@@ -247,7 +247,7 @@ def _shifted_relu(x: Tensor, threshold: float) -> Tensor:
 def _polynomial_kernel(gain: float, coefficients: tuple[float, ...]) -> Kernel:
     c = torch.tensor(coefficients, dtype=torch.float64)
     if gain != 1:
-        function = functools.partial(hermite_series, coefficients=coefficients)
+        function = functools.partial(series, coefficients=coefficients)
         gained = Activation("polynomial", function, gain=gain)
         c = torch.from_numpy(hermite_coefficients(gained, len(c) - 1))
     return Series(c**2)
@@ -306,11 +306,15 @@ exp_square = Activation("exp_square", _exp_square)
 
 
 def leaky_relu(slope: float = 0.01) -> Activation:
-    """Return ``max(x, 0) + slope * min(x, 0)``.
+    """Return ``max(x, 0) + slope * min(x, 0)``; for slope 0 that is `relu`.
 
     >>> leaky_relu(0.1)(-2.0)
     np.float64(-0.2)
     """
+    if not abs(slope) <= torch.finfo(torch.float32).max:
+        raise ValueError(f"slope must be finite, and within float32, got {slope!r}")
+    if slope == 0:
+        return relu
     function = functools.partial(F.leaky_relu, negative_slope=slope)
     kernel = functools.partial(_hinge_kernel, threshold=0.0, left=slope)
     return Activation(f"leaky_relu({slope:g})", function, (0.0,), kernel=kernel)
@@ -337,6 +341,8 @@ def norm_relu(threshold: float = -1.5975) -> Activation:
     >>> round(phi.scale, 2), round(phi.shift / phi.scale, 4)
     (1.05, -1.6209)
     """
+    if not math.isfinite(threshold):
+        raise ValueError(f"threshold must be finite, got {threshold!r}")
     function = functools.partial(_shifted_relu, threshold=threshold)
     kernel = functools.partial(_hinge_kernel, threshold=threshold, left=0.0)
     shifted = Activation(f"shifted_relu({threshold:g})", function, (threshold,), kernel=kernel)

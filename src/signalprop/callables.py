@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from signalprop import activations
-from signalprop._arrays import as_tensor
+from signalprop._arrays import as_row, as_tensor
 from signalprop.activations import Activation
 
 __all__ = ["as_activation", "find_kinks"]
@@ -76,7 +76,7 @@ def as_activation(
         if (known := _known(values)) is not None:
             return known
         kinks = find_kinks(values, label)
-    kinks = tuple(sorted(float(k) for k in kinks))
+    kinks = tuple(sorted(as_row(kinks, "kinks").tolist()))
     if on_tensors:
         return Activation(label, values, kinks)
     slope = _slope(values, kinks)

@@ -134,6 +134,30 @@ def test_from_hermite():
         A.hermite(-1)
 
 
+def test_without_a_slope_the_leaky_relu_is_the_relu():
+    assert A.leaky_relu(0.0) is A.leaky_relu(-0.0) is A.relu
+    assert A.leaky_relu(0)(torch.tensor([-math.inf, math.inf])).tolist() == [0, math.inf]
+    far = torch.tensor([-math.inf, -2.0])
+    assert A.leaky_relu(1e-30)(far)[0] == -math.inf
+    assert A.leaky_relu(-0.5).normalized()(far)[0] == math.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: A.leaky_relu(math.nan), "slope must be finite, and within float32, got nan"),
+        (lambda: A.leaky_relu(1e300), "slope must be finite, and within float32, got 1e"),
+        (lambda: A.norm_relu(math.nan), "threshold must be finite, got nan"),
+        (lambda: A.Activation("own", torch.abs, (math.nan,)), "kinks must be finite"),
+        (lambda: A.Activation("own", torch.abs, 0.0), "kinks must be one row of numbers"),
+        (lambda: A.Activation.from_hermite([]), "coefficients must be at least one number"),
+    ],
+)
+def test_what_makes_no_function_is_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
 def test_no_second_moment_is_refused_by_name():
     assert A.exp_square(1.0) == pytest.approx(math.e)
     for use in (lambda: A.exp_square.mean, A.exp_square.normalized, A.exp_square.standardized):

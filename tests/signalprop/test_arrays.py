@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from signalprop._arrays import as_dtype, as_tensor, on_tensors
+from signalprop._arrays import as_dtype, as_row, as_tensor, on_tensors
 
 
 @on_tensors("x", "y")
@@ -42,6 +42,13 @@ def test_types(kind, becomes):
 def test_what_is_refused_is_named(value, message):
     with pytest.raises(ValueError, match=message):
         as_tensor(value, "x")
+
+
+def test_a_row_is_one_of_floats():
+    assert as_row((1, True), "x").tolist() == [1.0, 1.0]
+    assert as_row([], "x").dtype == as_row(torch.ones(2), "x").dtype == torch.float64
+    with pytest.raises(ValueError, match=r"x must be one row of numbers, got shape \(1, 1\)"):
+        as_row([[1.0]], "x")
 
 
 def test_finite_entries_whose_sum_overflows_are_taken():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from signalprop._arrays import as_tensor
 from signalprop.metrics import rank_ratio
 from signalprop.models import MLP
 from signalprop.random import Stream, as_stream
@@ -46,6 +47,10 @@ def rank_pretraining_(
         raise ValueError(
             f"steps must be at least 0 and batch in 1..{len(inputs)}, got {steps} and {batch}"
         )
+    largest = torch.finfo(torch.float32).max
+    if not 0 < rate <= largest:
+        raise ValueError(f"rate must be positive and at most {largest:.3g}, got {rate!r}")
+    inputs = as_tensor(inputs, "inputs")
     stream, h = as_stream(seed).child("pretraining"), inputs
     for depth, block in enumerate(net.hidden):
         layer: nn.Module = block if objective == "activations" else block[0]  # type: ignore[index]
@@ -59,7 +64,15 @@ def rank_pretraining_(
 def _ascend(layer: nn.Module, x: torch.Tensor, rate: float) -> None:
     """Take one step up r; networks side by side have independent terms in the sum."""
     parameters = list(layer.parameters())
-    gradients = torch.autograd.grad(rank_ratio(layer(x)).sum(), parameters)
+    outputs = layer(x)
+    _require_finite(outputs, rate)
+    gradients = torch.autograd.grad(rank_ratio(outputs).sum(), parameters)
     with torch.no_grad():
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.add_(gradient, alpha=rate)
+            _require_finite(parameter, rate)
+
+
+def _require_finite(values: torch.Tensor, rate: float) -> None:
+    if not bool(torch.isfinite(values).all()):
+        raise ValueError(f"rate must be so small that all layers stay finite, got {rate!r}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, on_tensors
+from signalprop._arrays import Array, as_row, on_tensors
 from signalprop._threads import threads_for
 from signalprop.limits.quadrature import density, panel_rule, resolve
 
@@ -56,21 +56,35 @@ def hermite_polynomials(x: Array, order: int) -> Array:
         raise ValueError(f"order must be at least 0, got {order}")
     rows = _recurrence(x, torch.ones_like(x))  # type: ignore[arg-type]
     polynomials = torch.stack([next(rows) for _ in range(order + 1)], dim=-1)
-    if not bool(torch.isfinite(polynomials).all()):
-        size = float(x.abs().max())  # type: ignore[union-attr]
-        raise ValueError(
-            f"x must be so small that polynomials up to order {order} are within {x.dtype},"
-            f" got {size:.3g} in size"
-        )
+    _require_within(polynomials, x, order)  # type: ignore[arg-type]
     return polynomials
 
 
-def hermite_series(x: Tensor, coefficients: tuple[float, ...]) -> Tensor:
+@on_tensors("x")
+def hermite_series(x: Array, coefficients: Sequence[float]) -> Array:
     """Return ``sum_k coefficients[k] he_k(x)`` (KER Definition 5.5), of the shape of ``x``.
 
-    >>> float(hermite_series(torch.tensor(2.0), (1.0, 0.0, math.sqrt(2))))
+    Where that is beyond the floats there is a ``ValueError``, as in `hermite_polynomials`.
+
+    >>> float(hermite_series(2.0, [1.0, 0.0, math.sqrt(2)]))
     4.0
     """
+    row = as_row(coefficients, "coefficients").tolist()
+    result = series(x, row)  # type: ignore[arg-type]
+    _require_within(result, x, len(row) - 1)  # type: ignore[arg-type]
+    return result
+
+
+def _require_within(values: Tensor, x: Tensor, order: int) -> None:
+    if not bool(torch.isfinite(values).all()):
+        raise ValueError(
+            f"x must be so small that polynomials up to order {order} are within {x.dtype},"
+            f" got {float(x.abs().max()):.3g} in size"
+        )
+
+
+def series(x: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """Return the `hermite_series` of a floating tensor, for networks: nothing is looked at."""
     rows = _recurrence(x, torch.ones_like(x))
     return sum((c * he for c, he in zip(coefficients, rows, strict=False)), torch.zeros_like(x))
 

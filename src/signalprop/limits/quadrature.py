@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Array, on_tensors
+from signalprop._arrays import Array, as_row, on_tensors
 from signalprop._threads import threads_for
 
 __all__ = ["Grid", "bivariate_expectation", "gaussian_expectation", "panel_rule", "resolve"]
@@ -116,7 +116,7 @@ def resolve(f: Function, kinks: Sequence[float] = (), steepness: float = 1.0) ->
     >>> abs(value - math.exp(-1 / 2)) < 1e-14, grid.reach
     (True, 9.5)
     """
-    points = torch.as_tensor(tuple(kinks), dtype=torch.float64)
+    points = as_row(kinks, "kinks")
     reach = _reach(f)
     if steepness > STEEP:
         closing = _closing_in(points, math.ceil(math.log2(steepness)) + 3)

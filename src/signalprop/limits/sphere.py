@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from signalprop._arrays import Floats
+from signalprop._arrays import Floats, as_row
 
 __all__ = ["PairRule", "pair_rule"]
 
@@ -54,13 +54,15 @@ def pair_rule(batch: int, kinks: Sequence[float] = (), order: int = 48) -> PairR
     """
     if batch < 2:
         raise ValueError(f"batch must be at least 2 for batch normalization, got {batch}")
-    if not np.isfinite(np.asarray(kinks, dtype=np.float64)).all():
-        raise ValueError(f"kinks must be finite, got {kinks}")
+    if order < 1:
+        raise ValueError(f"order must be at least 1, got {order}")
+    points = as_row(kinks, "kinks").tolist()
     if batch == 2:  # u = (1, -1) or (-1, 1)
         ends = torch.tensor([1.0, -1.0], dtype=torch.float64)
         return PairRule(ends, -ends, torch.full_like(ends, 0.5))
     # 0 is always among them: four arcs or more resolve any function that varies on the scale 1.
-    breaks = np.unique([0.0, *kinks]) / np.sqrt(batch - 1)
+    # No circle reaches one beyond 1: how far it is does not matter, and its square must be finite.
+    breaks = np.unique(np.clip([0.0, *points] / np.sqrt(batch - 1), -2, 2))
     angle = np.arccos(-1 / (batch - 1))
     radius, radius_weight = _radii(batch, breaks, order)
     arc, arc_weight = _arcs(radius, breaks, angle, order)

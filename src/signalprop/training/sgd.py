@@ -9,11 +9,13 @@ import torch
 from torch import nn
 
 from signalprop._arrays import on_tensors
+from signalprop.metrics._checks import unit_scale
 from signalprop.training.scores import cross_entropy
 
 __all__ = ["adaptive_clip", "clipped_share", "descending"]
 
 FLOOR = 1e-2  # a shorter weight counts as this long, or it could never leave zero
+SHORT = 1e-10  # squares of what is longer are far from what vanishes in float32
 
 
 @on_tensors("gradient", "weight")
@@ -28,18 +30,37 @@ def adaptive_clip(gradient: torch.Tensor, weight: torch.Tensor, ratio: float) ->
     >>> adaptive_clip([[3.0, 4.0]], [[1.0, 0.0]], ratio=0.5)
     array([[0.3, 0.4]])
     """
-    if not ratio > 0 or gradient.shape != weight.shape or gradient.ndim < 2:
+    sizes = gradient.shape[-2:]
+    if not ratio > 0 or gradient.shape != weight.shape or len(sizes) < 2 or 0 in sizes:
         raise ValueError(
             "ratio must be positive, gradient and weight (..., out, in) of one shape, got "
             f"{ratio!r}, {tuple(gradient.shape)} and {tuple(weight.shape)}"
         )
-    return gradient * _factor(gradient, weight, ratio)
+    factor, scale = _factor(gradient, weight, ratio)
+    return torch.where(factor < scale, gradient / scale * factor, gradient)
 
 
-def _factor(gradient: torch.Tensor, weight: torch.Tensor, ratio: float) -> torch.Tensor:
-    limit = ratio * torch.linalg.matrix_norm(weight, keepdim=True).clamp(min=FLOOR)
-    length = torch.linalg.matrix_norm(gradient, keepdim=True)
-    return torch.where(length >= limit, limit / length, 1.0)
+def _factor(
+    gradient: torch.Tensor, weight: torch.Tensor, ratio: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return what ``gradient / scale`` is multiplied by to have the greatest length, and ``scale``.
+
+    So nothing is formed that may be beyond the floats.
+    """
+    length, scale = _length(gradient)
+    own, own_scale = _length(weight)
+    length = length.where(length > 0, 1)
+    floor = ratio * torch.full_like(length, FLOOR) / length
+    return torch.maximum(ratio * own / length * own_scale, floor), scale
+
+
+def _length(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the length of ``x / scale`` and ``scale``: 1 where no square leaves the floats."""
+    length = torch.linalg.matrix_norm(x, keepdim=True)
+    if bool(((length > SHORT) & length.isfinite()).all()):
+        return length, torch.ones_like(length)
+    unit, scale = unit_scale(x)
+    return torch.linalg.matrix_norm(unit, keepdim=True), scale
 
 
 @contextmanager
@@ -109,5 +130,6 @@ def clipped_share(model: nn.Module, x: torch.Tensor, y: torch.Tensor, ratio: flo
 
 def _factor_of_each(gradient: torch.Tensor, parameter: torch.Tensor, ratio: float) -> torch.Tensor:
     """Return the factor ``(models,)`` for a parameter ``(models, ...)``, whatever its shape."""
-    one_row = [t.flatten(1).unsqueeze(1) for t in (gradient, parameter)]
-    return _factor(one_row[0], one_row[1], ratio).flatten()
+    row, weight = (t.flatten(1).unsqueeze(1) for t in (gradient, parameter))
+    factor, scale = _factor(row, weight, ratio)
+    return (factor / scale).clamp(max=1).flatten()

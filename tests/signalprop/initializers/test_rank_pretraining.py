@@ -46,8 +46,18 @@ def test_rank_pretraining_takes_gradient_steps():
         ({"steps": -1}, "steps must be at least 0"),
         ({"steps": 1, "batch": 9}, "batch in 1..8, got 1 and 9"),
         ({"steps": 1, "batch": 8, "objective": "rank"}, "objective must be one of"),
+        ({"steps": 1, "batch": 8, "rate": 1e300}, "rate must be positive and at most"),
+        ({"steps": 1, "batch": 8, "rate": float("nan")}, "rate must be positive and at most"),
     ],
 )
 def test_rank_pretraining_bad_arguments(keywords, message):
     with pytest.raises(ValueError, match=message):
         rank_pretraining_(MLP(3, 3, 1, 2), torch.ones(8, 3), **keywords)
+
+
+def test_rank_pretraining_names_the_rate_at_which_layers_diverge():
+    x = torch.randn(20, 4, generator=Stream(0).torch())
+    with pytest.raises(ValueError, match="rate must be so small that all layers stay finite"):
+        rank_pretraining_(MLP(4, 8, 3, 2), x, 5, rate=1e38, batch=10)
+    with pytest.raises(ValueError, match="inputs must be finite"):
+        rank_pretraining_(MLP(4, 8, 3, 2), x / 0, 5, batch=10)

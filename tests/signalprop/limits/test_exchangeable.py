@@ -159,6 +159,11 @@ def test_bad_input_is_named(phi, n, words):
         gram_fixed_point(phi, n)
 
 
+def test_kinks_are_numbers():
+    with pytest.raises(ValueError, match="kinks must be finite"):
+        gram_fixed_point(torch.relu, 4, [math.nan])
+
+
 def test_eigenvalues_and_multiplicities_of_given_numbers():
     point = GramFixedPoint(4, 3.0, 0.5, multiplier_points=0.2, multiplier_pairs=-0.7)
     assert point.matrix().tolist() == (2.5 * np.eye(4) + 0.5).tolist()

@@ -52,6 +52,26 @@ def test_series_is_the_sum():
     torch.testing.assert_close(hermite_series(x, c), expected)
 
 
+def test_a_series_keeps_kind_and_type():
+    assert hermite_series([1, 2], [1.0, 2.0]).tolist() == [3, 5]
+    assert hermite_series(torch.tensor([True]), [1.0, 2.0]).dtype == torch.float64
+    assert hermite_series(torch.ones(2), [1.0]).dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("x", "coefficients", "words"),
+    [
+        (math.inf, [1.0, 2.0, 3.0, 4.0], "x must be finite"),
+        (1e200, [1.0, 2.0, 3.0], "x must be so small that polynomials up to order 2"),
+        (1.0, [1.0, math.nan], "coefficients must be finite"),
+        (1.0, 2.0, "coefficients must be one row"),
+    ],
+)
+def test_series_without_a_number_are_refused(x, coefficients, words):
+    with pytest.raises(ValueError, match=words):
+        hermite_series(x, coefficients)
+
+
 def exact_relu(k):
     """The coefficient of max(x, 0), by integrating by parts twice: he_{k-2}(0) phi(0) rescaled."""
     if k < 2:

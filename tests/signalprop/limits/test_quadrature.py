@@ -64,6 +64,25 @@ def test_nan_is_refused():
         gaussian_expectation(lambda x: x / (x - x))
 
 
+KINKS = [
+    ([math.nan], "kinks must be finite"),
+    ([0.0, math.inf], "kinks must be finite"),
+    (0.0, r"kinks must be one row of numbers, got shape \(\)"),
+    ([[0.0]], r"kinks must be one row of numbers, got shape \(1, 1\)"),
+    (None, "kinks must be a numeric array, got NoneType"),
+]
+
+
+@pytest.mark.parametrize(("kinks", "words"), KINKS)
+def test_kinks_are_numbers(kinks, words):
+    for use in (
+        lambda: gaussian_expectation(torch.abs, kinks),
+        lambda: bivariate_expectation(0.5, torch.abs, kinks=kinks),
+    ):
+        with pytest.raises(ValueError, match=words):
+            use()
+
+
 def test_an_undeclared_kink_is_refused_with_its_place():
     with pytest.raises(ValueError, match=r"not smooth near x = 0\.123.*kinks"):
         gaussian_expectation(lambda x: (x - 0.1234).abs())

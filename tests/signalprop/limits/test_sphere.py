@@ -98,10 +98,24 @@ def test_the_order_is_high_enough(order):
     assert shifted(plain) == pytest.approx(shifted(other), rel=1e-8)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [((1,), "batch"), ((3, (np.nan,)), "kinks")])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((1,), "batch must be at least 2"),
+        ((3, (np.nan,)), "kinks must be finite"),
+        ((2, 0.0), "kinks must be one row"),
+        ((3, (), 0), "order must be at least 1, got 0"),
+    ],
+)
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
         pair_rule(*arguments)
+
+
+def test_kinks_that_no_circle_reaches_do_no_harm():
+    near, far = (pair_rule(5, kinks) for kinks in ((), (1e300, -1e200, 7.0)))
+    for rule in (near, far):
+        assert float((rule.weights * rule.first * rule.second).sum()) == pytest.approx(-0.25)
 
 
 def test_arcs_have_48_nodes_if_nothing_is_said():

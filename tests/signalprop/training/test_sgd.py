@@ -120,6 +120,27 @@ def test_clip_bad_input(arguments):
         adaptive_clip(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "sizes"),
+    [
+        (torch.float64, [(1e200, 1.0), (1e200, 1e200), (1e-200, 1e-200), (1e-300, 0.0)]),
+        (torch.float64, [(1e308, 1e308), (1e308, 0.0), (1e300, 1e-300)]),
+        (torch.float32, [(1e30, 1.0), (1e30, 1e30), (1e-30, 1e-30), (3e38, 1e-30)]),
+    ],
+)
+def test_clip_squares_nothing_that_leaves_the_floats(dtype, sizes):
+    g, w = (torch.tensor(a, dtype=dtype) for a in (2 * G, W / 5))
+    for size, weight in sizes:
+        limit = min(0.1 * max(weight, 1e-2), 2 * size)
+        clipped = adaptive_clip(size / 2 * g, weight * w, 0.1)
+        torch.testing.assert_close(clipped, min(limit, size) / 2 * g, rtol=1e-5, atol=0)
+
+
+def test_an_empty_gradient_has_no_length():
+    with pytest.raises(ValueError, match=r"of one shape, got 1.0, \(0, 2\) and \(0, 2\)"):
+        adaptive_clip(np.ones((0, 2)), np.ones((0, 2)), 1.0)
+
+
 def test_loss_and_accuracy_are_per_network():
     logits = torch.randn(3, 9, 4, generator=Stream(0).torch())
     labels = torch.randint(4, (3, 9), generator=Stream(1).torch())
