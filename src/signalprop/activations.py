@@ -129,12 +129,21 @@ class Activation:
     @property
     def variance(self) -> float:
         """``E (phi(X) - E phi(X))^2`` for ``X ~ N(0, 1)``."""
-        return self.scale**2 * _moments(self.base)[1]
+        return self._within_floats(lambda: self.scale**2 * _moments(self.base)[1])
 
     @property
     def second_moment(self) -> float:
         """``E phi(X)^2`` for ``X ~ N(0, 1)``."""
-        return self.mean**2 + self.variance
+        return self._within_floats(lambda: self.mean**2 + self.variance)
+
+    def _within_floats(self, moment: Callable[[], float]) -> float:
+        try:
+            value = moment()
+        except OverflowError:
+            value = math.inf
+        if math.isinf(value):
+            raise ValueError(f"{self.name} must have moments within float64: scale it down first")
+        return value
 
     def gained(self, gain: float) -> Activation:
         """Return ``x -> phi(gain * x)``.

@@ -30,6 +30,8 @@ FARTHEST = 32.0  # kinks are looked for up to here
 NARROW = 2e-3  # what a polynomial does not fit on such a panel is a kink
 SMOOTH = 1e-11  # relative error of interpolation on a panel where a function is smooth
 MANY = 32  # so many kinks are noise
+OVERLAP = 0.01  # of the first panels, for a kink between two
+SAME = 1e-9  # kinks that are closer are one that two panels show
 STEP = 0.005  # between the nine points of a numerical derivative
 
 KNOWN = tuple(
@@ -111,33 +113,43 @@ def find_kinks(
     (0.3,)
     """
     edges = np.linspace(-FARTHEST - 0.1234567, FARTHEST + 0.2345678, 66)
-    panels = list(itertools.pairwise(edges.tolist()))
+    overlapping = [(low - OVERLAP, high + OVERLAP) for low, high in itertools.pairwise(edges)]
+    panels = [panel for panel in overlapping if not _is_smooth(function, *panel)]
     kinks: list[float] = []
-    count = 0
+    count = len(overlapping)
     while panels:
         low, high = panels.pop()
-        count += 1
-        if _is_smooth(function, low, high):
-            continue
+        count += 2
         if high - low <= NARROW:
             kinks.append(_locate(function, low, high))
         else:
-            panels += [(low, (low + high) / 2), ((low + high) / 2, high)]
+            panels += _parts(function, low, high)
         if len(kinks) > MANY or count > 5000:
             raise ValueError(f"{name} must be smooth between a few kinks: it is not near {low:.6g}")
-    return tuple(sorted(set(kinks)))
+    found = sorted(kinks)
+    apart = (b for a, b in itertools.pairwise(found) if b - a > SAME)
+    return (*found[:1], *apart)
+
+
+def _parts(
+    function: Callable[[Tensor], Tensor], low: float, high: float
+) -> list[tuple[float, float]]:
+    """Cut a panel in two, and return those parts that are not smooth.
+
+    A kink next to an end lies beyond all points: if the cut has met one, another will not.
+    """
+    for share in (0.5, 0.4):
+        cut = low + share * (high - low)
+        parts = [part for part in ((low, cut), (cut, high)) if not _is_smooth(function, *part)]
+        if parts:
+            return parts
+    return []
 
 
 def _locate(function: Callable[[Tensor], Tensor], low: float, high: float) -> float:
-    """Halve a panel with a kink as long as a half shows it."""
-    while high - low > 4e-15 * max(1.0, abs(low)):
-        middle = (low + high) / 2
-        if not _is_smooth(function, low, middle):
-            high = middle
-        elif not _is_smooth(function, middle, high):
-            low = middle
-        else:
-            break
+    """Cut a panel with a kink as long as a part shows it."""
+    while high - low > 4e-15 * max(1.0, abs(low)) and (parts := _parts(function, low, high)):
+        low, high = parts[0]
     return _simplest(low, high)
 
 

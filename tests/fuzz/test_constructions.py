@@ -33,6 +33,10 @@ OF_ARRAYS = {
     "gram_map": (lambda x: limits.gram_map(x, torch.relu, 50), lambda *shape: [shape] * 2),
     "gram_norms": (clusters.gram_norms, lambda n, _: [(n,)]),
     "gram_path": (lambda x: limits.gram_path(x, torch.relu, 2, 50), lambda *shape: [(3, *shape)]),
+    "hermite_series": (
+        lambda x: limits.hermite_series(x, [0.5, 2.0, -1.0]),
+        lambda *shape: [shape],
+    ),
     "infinite_width_path": (
         lambda x: limits.infinite_width_path(x, 2),
         lambda *shape: [(3, *shape)],

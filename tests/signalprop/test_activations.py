@@ -165,6 +165,14 @@ def test_no_second_moment_is_refused_by_name():
             use()
 
 
+@pytest.mark.parametrize("phi", [A.relu.scaled(1e300), A.exp.gained(8.0).scaled(1e150)])
+def test_moments_beyond_the_floats_are_refused(phi):
+    for use in (lambda: phi.second_moment, phi.normalized, phi.standardized):
+        with pytest.raises(ValueError, match="must have moments within float64"):
+            use()
+    assert math.isfinite(phi.mean)
+
+
 def test_bad_values_are_refused():
     with pytest.raises(ValueError, match="gain must not be 0"):
         A.relu.gained(0.0)

@@ -34,6 +34,15 @@ def test_kinks_are_found(function, kinks):
     np.testing.assert_allclose(phi.kinks, kinks, atol=1e-4 if kinks == (1 / 3,) else 1e-9)
 
 
+BETWEEN = np.linspace(-32.1234567, 32.2345678, 66)[40]  # two of the first panels
+
+
+@pytest.mark.parametrize("kink", [26.974490274841628, 4.816649336107275, BETWEEN, BETWEEN + 1e-4])
+def test_kinks_next_to_a_cut_are_found(kink):
+    found = find_kinks(lambda x: 18 * (x - kink).abs() + torch.tanh(x))
+    np.testing.assert_allclose(found, [kink], rtol=0, atol=1e-9)
+
+
 def test_functions_of_the_library_are_known_by_their_values():
     known = {F.relu: A.relu, nn.Tanh(): A.tanh, np.exp: A.exp, F.gelu: A.gelu, torch.erf: A.erf}
     assert all(as_activation(f) is phi for f, phi in known.items())

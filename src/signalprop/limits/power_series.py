@@ -33,6 +33,8 @@ def random_series(count: int, largest: int, seed: int | Stream) -> Weights:
     """
     if largest < 3:
         raise ValueError(f"largest must be at least 3, got {largest}")
+    if count < 0:
+        raise ValueError(f"count must be at least 0, got {count}")
     rng = as_stream(seed).numpy()
     active = np.arange(largest + 1) <= rng.integers(3, largest + 1, count)[:, None]
     concentration = rng.choice(CONCENTRATIONS, count)[:, None]
@@ -50,6 +52,8 @@ def pair_series(orders: Sequence[int], shares: Sequence[float]) -> Weights:
     """
     if any(not 0 < share < 1 for share in shares):
         raise ValueError(f"shares must lie strictly between 0 and 1, got {list(shares)}")
+    if not orders or min(orders) < 0:
+        raise ValueError(f"orders must be at least one, none below 0, got {list(orders)}")
     pairs = [(j, k) for j in orders for k in orders if j < k]
     weights = np.zeros((len(pairs), len(shares), max(orders) + 1))
     for row, (low, high) in zip(weights, pairs, strict=True):
@@ -66,6 +70,8 @@ def with_constant(weights: Weights, slope: Weights | float) -> Weights:
     >>> with_constant(pair_series([2, 4], [0.5]), 1.0).round(4)
     array([[0.6667, 0.    , 0.1667, 0.    , 0.1667]])
     """
+    if weights[..., 0].any():
+        raise ValueError("weights must have none at order 0, which is what is added")
     kept = np.asarray(slope) / (weights @ np.arange(weights.shape[-1]))
     if not bool(np.all((kept >= 0) & (kept <= 1))):
         raise ValueError("slope must lie between 0 and the mean order of each series")

@@ -61,3 +61,11 @@ def test_bad_input():
         pair_series([1, 2], [1.0])
     with pytest.raises(ValueError, match="slope must lie between 0 and the mean order"):
         with_constant(pair_series([1, 2], [0.5]), 1.6)
+    with pytest.raises(ValueError, match="count must be at least 0, got -1"):
+        random_series(-1, 3, 0)
+    with pytest.raises(ValueError, match="orders must be at least one, none below 0, got "):
+        pair_series([], [0.5])
+    with pytest.raises(ValueError, match=r"none below 0, got \[-2, 1\]"):
+        pair_series([-2, 1], [0.5])
+    with pytest.raises(ValueError, match="weights must have none at order 0"):
+        with_constant(pair_series([0, 2], [0.5]), 0.5)
