@@ -72,7 +72,8 @@ def empirical_ntk(
     kernel = alone.new_zeros(*rows, *rows)
     for units in wanted:
         for group in _groups(sizes, len(x) * len(units), budget / 2):
-            chunk = max(1, int(budget / 2 / GRAPH / max(1, sum(sizes.values()))))
+            samples = budget / 2 / GRAPH / max(1, sum(sizes.values()))
+            chunk = max(1, int(min(samples, len(x))))
             for layer, (h, delta) in _capture(model, x, group, units, chunk).items():
                 _add_layer(kernel, layer, h, delta, budget / 2)
         for jacobian in _other_jacobians(model, x, sizes, units, budget):

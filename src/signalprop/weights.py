@@ -155,8 +155,9 @@ class Law:
 
         >>> w = gaussian().fill_(torch.empty(8, 3, 5, 5), Stream(0).child("conv1"))
         """
-        if tensor.ndim < 2:
-            raise ValueError(f"tensor must be (out, in, ...), got shape {tuple(tensor.shape)}")
+        if tensor.ndim < 2 or 0 in tensor.shape:
+            shape = tuple(tensor.shape)
+            raise ValueError(f"tensor must be (out, in, ...), each at least 1, got shape {shape}")
         pixels = math.prod(tensor.shape[2:])
         law = self
         if isinstance(self.spread, str):

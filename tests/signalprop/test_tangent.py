@@ -121,3 +121,8 @@ def test_what_has_no_kernel_is_refused():
         empirical_ntk(dense(), x, budget=0)
     with pytest.raises(ValueError, match='outputs must be "mean" or "all"'):
         empirical_ntk(dense(), x, outputs="sum")
+
+
+def test_a_budget_may_be_without_end():
+    net, x = dense(), torch.randn(4, 5)
+    torch.testing.assert_close(empirical_ntk(net, x, budget=float("inf")), empirical_ntk(net, x))

@@ -162,3 +162,9 @@ def test_laws_without_numbers_are_refused():
         sp.student_t(df=math.inf)
     with pytest.raises(ValueError, match="must give a finite mean"):
         sp.gaussian(1e300, mean=1e200)
+
+
+@pytest.mark.parametrize("shape", [(2,), (0, 3), (3, 0), (2, 3, 0, 5)])
+def test_tensors_that_hold_no_weights_are_refused(shape):
+    with pytest.raises(ValueError, match=r"tensor must be \(out, in, ...\), each at least 1, got"):
+        sp.weights.xavier().fill_(torch.empty(shape), sp.Stream(0))

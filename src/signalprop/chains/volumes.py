@@ -7,6 +7,7 @@ import torch
 
 from signalprop.chains.engines import draws
 from signalprop.chains.measurement import Measurement
+from signalprop.metrics._checks import unit_scale
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
 
@@ -49,8 +50,10 @@ def log_volumes(
     values = [logs]
     for w in draws(as_law(weights), generators, shape, shape, depth, product):
         product, minors = _unit(product), _unit(minors)
+        w, log_scale = _tamed(w)
         product, minors = w @ product, _minors(w) @ minors
         logs = logs + torch.stack([_log_square(product), _log_square(minors)], dim=-1)
+        logs = logs + torch.stack([2 * log_scale, 4 * log_scale], dim=-1)
         values.append(logs)
     return Measurement(torch.stack(values, dim=1).numpy(), np.arange(depth + 1), "log volume")
 
@@ -62,8 +65,16 @@ def _minors(matrix: torch.Tensor) -> torch.Tensor:
     return top[..., i] * bottom[..., j] - top[..., j] * bottom[..., i]
 
 
+def _tamed(w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the weights over a scale at which squared minors are floats, and its logarithm."""
+    unit, scale = unit_scale(w)
+    tame = (scale > 2.0**-200) & (scale < 2.0**200)
+    return torch.where(tame, w, unit), torch.where(tame, 0, scale.log()).flatten()
+
+
 def _unit(matrix: torch.Tensor) -> torch.Tensor:
-    unit: torch.Tensor = matrix / torch.linalg.matrix_norm(matrix, keepdim=True)
+    norm = torch.linalg.matrix_norm(matrix, keepdim=True)
+    unit: torch.Tensor = matrix / norm.where(norm > 0, 1)
     return unit
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from signalprop._arrays import as_tensor
+from signalprop.metrics._checks import unit_scale
 from signalprop.models import Linear
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
@@ -68,12 +70,13 @@ def orthogonal_(module: nn.Module) -> None:
     >>> torch.allclose(s, s.mean().expand(3))
     True
     """
-    for _, layer in weighted_layers(module):
+    for name, layer in weighted_layers(module):
         weight = layer.weight
         assert isinstance(weight, torch.Tensor)
-        matrix = weight.flatten(1) if isinstance(layer, nn.Conv2d) else weight
-        u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
-        weight.copy_((s.mean(-1)[..., None, None] * u @ vh).reshape(weight.shape))
+        matrix = as_tensor(weight.flatten(1) if isinstance(layer, nn.Conv2d) else weight, name)
+        unit, scale = unit_scale(matrix)
+        u, s, vh = torch.linalg.svd(unit, full_matrices=False)
+        weight.copy_((s.mean(-1)[..., None, None] * scale * u @ vh).reshape(weight.shape))
 
 
 def gain_schedule(depth: int, exponent: float) -> torch.Tensor:

@@ -97,6 +97,8 @@ class MeanField(Generic[Kind]):
         if jumps(phi):
             raise ValueError(f"{phi.name} has jumps: correlations of 1 are left at infinite speed")
         self._shape = np.broadcast_shapes(*(value.shape for value in both))
+        if 0 in self._shape:
+            raise ValueError(f"weight_variance must hold a number at least, got {self._shape}")
         w, b = (value.expand(self._shape) for value in both)
         self.phi, self._w, self._b = phi, w.flatten(), b.flatten()
 

@@ -38,18 +38,22 @@ def gradient_norms(module: nn.Module, loss: torch.Tensor) -> dict[str, Any]:
         raise ValueError(f"loss must be a scalar, got shape {tuple(loss.shape)}")
     leading = 0 if models is None else 1
     named = {name: p for name, p in module.named_parameters() if p.ndim >= 2 + leading}
-    gradients = torch.autograd.grad(
-        loss.sum(),
-        list(named.values()),
-        retain_graph=True,
-        allow_unused=True,
-        materialize_grads=True,
-    )
+    gradients = _gradients(loss.sum(), list(named.values()))
     norms = [torch.linalg.vector_norm(g.flatten(leading), dim=-1) for g in gradients]
     return {
         name: norm.cpu().numpy()[()] if leading else float(norm)
         for name, norm in zip(named, norms, strict=True)
     }
+
+
+def _gradients(loss: torch.Tensor, weights: list[nn.Parameter]) -> tuple[torch.Tensor, ...]:
+    if not loss.requires_grad:
+        raise ValueError("the loss must be computed from the weights of module, with gradients")
+    if not weights:
+        return ()
+    return torch.autograd.grad(
+        loss, weights, retain_graph=True, allow_unused=True, materialize_grads=True
+    )
 
 
 def side_by_side(module: nn.Module) -> int | None:
@@ -121,12 +125,7 @@ def alignment_by_layer(module: nn.Module, losses: torch.Tensor) -> dict[str, flo
     if losses.ndim != 1 or len(losses) < 2:
         raise ValueError(f"losses must be (n,) with n >= 2, got shape {tuple(losses.shape)}")
     named = {name: p for name, p in module.named_parameters() if p.ndim >= 2}
-    of_samples = [
-        torch.autograd.grad(
-            loss, list(named.values()), retain_graph=True, allow_unused=True, materialize_grads=True
-        )
-        for loss in losses
-    ]
+    of_samples = [_gradients(loss, list(named.values())) for loss in losses]
     return {
         name: _mean_alignment(torch.stack([gradient.flatten(1) for gradient in each], dim=1))
         for name, each in zip(named, zip(*of_samples, strict=True), strict=True)

@@ -50,7 +50,7 @@ class ConvStack(nn.Module):
         if min(inputs, channels) < 1 or depth < 0:
             sizes = f"inputs={inputs}, channels={channels}, depth={depth}"
             raise ValueError(f"sizes must be at least 1 and depth at least 0, got {sizes}")
-        self.before, self.layers = before, layers
+        self.inputs, self.before, self.layers = inputs, before, layers
         convolutions = [
             nn.Conv2d(
                 channels if i else inputs,
@@ -69,6 +69,10 @@ class ConvStack(nn.Module):
 
     def states(self, x: torch.Tensor) -> list[torch.Tensor]:
         """Return the images after each layer, ``depth`` of ``(n, channels, height, width)``."""
+        if x.ndim != 4 or x.shape[1] != self.inputs or 0 in x.shape[1:]:
+            raise ValueError(
+                f"x must be (n, {self.inputs}, height, width), got shape {tuple(x.shape)}"
+            )
         states = []
         for convolution in self.convolutions:
             for function in self.before:

@@ -105,10 +105,15 @@ class Affine(nn.Module):
         self, width: int, leading: tuple[int, ...] = (), dtype: torch.dtype | str = torch.float32
     ) -> None:
         super().__init__()
+        if width < 1:
+            raise ValueError(f"width must be at least 1, got {width}")
         dtype = as_dtype(dtype)
         self.scale = nn.Parameter(torch.ones(*leading, width, dtype=dtype))
         self.shift = nn.Parameter(torch.zeros(*leading, width, dtype=dtype))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return ``scale * x + shift``."""
+        width = self.scale.shape[-1]
+        if x.ndim < 2 or x.shape[-1] != width:
+            raise ValueError(f"x must be (..., n, {width}), got shape {tuple(x.shape)}")
         return torch.addcmul(self.shift.unsqueeze(-2), x, self.scale.unsqueeze(-2))

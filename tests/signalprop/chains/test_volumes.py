@@ -68,3 +68,20 @@ def test_bad_arguments_are_named(bad):
     name = next(iter(bad))
     with pytest.raises(ValueError, match=name):
         sp.log_volumes(**{"width": 3, "depth": 2} | bad)
+
+
+@pytest.mark.parametrize("variance", [1e-300, 1e300])
+def test_weights_of_any_size_have_volumes(variance):
+    plain, scaled = (
+        sp.log_volumes(3, 6, 2, weights=sp.gaussian(v)).values for v in (1.0, variance)
+    )
+    layers = np.arange(7)[:, None] * np.log(variance) * np.array([1, 2])
+    np.testing.assert_allclose(scaled, plain + layers, rtol=1e-12)
+
+
+def test_singular_weights_have_no_area_from_then_on():
+    law = sp.weights.own(lambda n, m, _: np.diag([1.0, 0.0]))
+    values = sp.log_volumes(2, 3, weights=law).values[0]
+    np.testing.assert_array_equal(values[1:], [[0, -np.inf]] * 3)
+    nothing = sp.weights.own(lambda n, m, _: np.zeros((n, m)))
+    assert (sp.log_volumes(2, 3, weights=nothing).values[0, 1:] == -np.inf).all()

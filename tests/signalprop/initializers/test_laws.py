@@ -59,6 +59,25 @@ def test_orthogonal_of_a_kernel():
     torch.testing.assert_close(sizes, sizes.mean().expand(8))
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_weights_of_any_size_become_orthogonal(scale):
+    layer = nn.Linear(3, 4)
+    with torch.no_grad():
+        layer.weight.mul_(scale)
+    mean = torch.linalg.svdvals(layer.weight.detach() / scale).mean()
+    orthogonal_(layer)
+    sizes = torch.linalg.svdvals(layer.weight.detach() / scale)
+    torch.testing.assert_close(sizes, mean.expand(3))
+
+
+def test_weights_that_are_no_numbers_are_named():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    with torch.no_grad():
+        net[1].weight[0, 0] = torch.nan
+    with pytest.raises(ValueError, match="1 must be finite, got 1 NaN"):
+        orthogonal_(net)
+
+
 def test_gain_schedule():
     torch.testing.assert_close(gain_schedule(4, -0.4)[3], torch.tensor(4.0).double() ** -0.4)
     assert gain_schedule(0, -0.4).shape == (0,)

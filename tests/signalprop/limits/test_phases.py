@@ -93,6 +93,8 @@ def test_kinds_and_bad_input():
     assert repr(MeanField(A.tanh, np.ones(3))) == "MeanField(tanh, (3,) points)"
     with pytest.raises(ValueError, match="bias_variance must not be negative"):
         MeanField(A.tanh, 1.0, -0.1)
+    with pytest.raises(ValueError, match=r"weight_variance must hold a number .* got \(0,\)"):
+        MeanField(A.tanh, [], 0.1)
     with pytest.raises(ValueError, match="sign has jumps"):
         MeanField(A.sign)
 

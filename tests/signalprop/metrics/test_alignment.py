@@ -141,3 +141,14 @@ def test_networks_side_by_side_have_a_norm_each_and_biases_none(bias):
     assert list(norms) == ["weight"]
     single = gradient_norms(module, module(x).square().sum())["weight"]
     assert norms["weight"] == pytest.approx([single, single])
+
+
+def test_losses_without_weights():
+    x, free = torch.ones(3, 2), torch.ones(3, requires_grad=True)
+    assert gradient_norms(nn.ReLU(), free.sum()) == alignment_by_layer(nn.ReLU(), free) == {}
+    for use in (
+        lambda: gradient_norms(nn.Linear(2, 1), x.sum()),
+        lambda: alignment_by_layer(nn.Linear(2, 1), x.sum(1)),
+    ):
+        with pytest.raises(ValueError, match="must be computed from the weights of module"):
+            use()

@@ -43,3 +43,9 @@ def test_depth_zero_is_the_identity():
 def test_bad_sizes(bad):
     with pytest.raises(ValueError, match="sizes must be"):
         ConvStack(*bad)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 3), (1, 3, 4, 4), (1, 2, 0, 4)])
+def test_what_is_no_image_is_refused(shape):
+    with pytest.raises(ValueError, match=r"x must be \(n, 2, height, width\), got shape"):
+        ConvStack(2, 4, 1)(torch.ones(shape))

@@ -46,3 +46,11 @@ def test_bias_kinds():
         assert (layer.bias is None) if expected is None else not layer.bias.detach().any()
     with pytest.raises(ValueError, match="bias must be one of drawn, zero, none, got 'no'"):
         Linear(6, 5, gaussian(), Stream(0).numpy(), "no")
+
+
+def test_an_affine_layer_does_not_broadcast():
+    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
+        Affine(0)
+    for shape in ((4, 1), (3,)):
+        with pytest.raises(ValueError, match=r"x must be \(..., n, 3\), got shape"):
+            Affine(3)(torch.ones(shape))
