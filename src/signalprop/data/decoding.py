@@ -8,18 +8,21 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 __all__ = [
+    "BYTES",
     "UNPACKED",
     "Decoder",
     "Split",
     "Splits",
     "cifar_records",
     "idx_files",
+    "limited",
     "png_sheets",
+    "unzipped",
 ]
 
 Split = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -98,7 +101,7 @@ def png_sheets(train: tuple[str, ...], test: tuple[str, ...], labels: Mapping[st
         return {
             split: (
                 np.concatenate([_sheet(_member(files, name)) for name in names]),
-                np.array(json.loads(_member(files, labels[split])), BYTES),
+                _labels(_member(files, labels[split])),
             )
             for split, names in {"train": train, "test": test}.items()
         }
@@ -114,7 +117,7 @@ def _member(files: Mapping[str, bytes], name: str) -> bytes:
 
 def _idx(raw: bytes) -> np.ndarray[Any, Any]:
     """Return the array of an IDX file of bytes: magic 0 0 8 ndim, big-endian sizes, data."""
-    data = _unzipped(raw) if raw[:2] == b"\x1f\x8b" else raw
+    data = unzipped(io.BytesIO(raw)) if raw[:2] == b"\x1f\x8b" else raw
     if data[:3] != b"\0\0\x08" or len(data) < 4 or len(data) < 4 * (1 + data[3]):
         raise ValueError(f"not an IDX file of bytes, it begins with {data[:4].hex()}")
     shape = tuple(np.frombuffer(data, ">i4", count=data[3], offset=4).tolist())
@@ -124,13 +127,22 @@ def _idx(raw: bytes) -> np.ndarray[Any, Any]:
     return np.frombuffer(data, BYTES, offset=begin).reshape(shape).copy()
 
 
-def _unzipped(raw: bytes) -> bytes:
+def unzipped(file: IO[bytes]) -> bytes:
     """Return the content of a gzipped file, unless it is more than :data:`UNPACKED`."""
     try:
-        with gzip.open(io.BytesIO(raw)) as file:
-            data = file.read(UNPACKED + 1)
+        with gzip.open(file) as stream:
+            return limited(stream.read)
     except zlib.error as error:  # the others are OSErrors and EOFErrors
         raise ValueError(f"damaged gzip data, {error}") from error
+
+
+def limited(read: Callable[[int], bytes]) -> bytes:
+    """Return all that there is to ``read``, unless it is more than :data:`UNPACKED`.
+
+    >>> limited(io.BytesIO(b"seven").read)
+    b'seven'
+    """
+    data = read(UNPACKED + 1)
     if len(data) > UNPACKED:
         raise ValueError(f"unpacks to more than {UNPACKED} bytes")
     return data
@@ -139,7 +151,19 @@ def _unzipped(raw: bytes) -> bytes:
 def _sheet(raw: bytes) -> np.ndarray[Any, Any]:
     from PIL import Image
 
-    with Image.open(io.BytesIO(raw)) as sheet:
-        pixels = np.asarray(sheet.convert("RGB"))
+    try:
+        with Image.open(io.BytesIO(raw)) as sheet:
+            if 3 * sheet.width * sheet.height > UNPACKED:
+                raise ValueError(f"unpacks to more than {UNPACKED} bytes")
+            pixels = np.asarray(sheet.convert("RGB"))
+    except (SyntaxError, Image.DecompressionBombError) as error:  # the others are OSErrors
+        raise ValueError(f"damaged or outsized picture, {error}") from error
     size = math.isqrt(pixels.shape[1])
     return pixels.reshape(-1, size, size, 3).transpose(0, 3, 1, 2)
+
+
+def _labels(raw: bytes) -> np.ndarray[Any, Any]:
+    try:
+        return np.array(json.loads(raw), BYTES)
+    except (OverflowError, TypeError) as error:
+        raise ValueError(f"labels that are no list of bytes, {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import math
 import os
 import sys
 import tarfile
@@ -19,7 +20,7 @@ import numpy as np
 import torch
 
 from signalprop.data.catalog import DATASETS, Dataset
-from signalprop.data.decoding import Split, Splits
+from signalprop.data.decoding import BYTES, Split, Splits
 from signalprop.data.errors import DataError, extra
 from signalprop.data.sources import Source
 
@@ -28,6 +29,9 @@ __all__ = ["cached_file", "digest", "fetch", "folder", "load", "names", "standar
 
 #: What zipfile and numpy raise for damaged files and other kinds; DataError is a RuntimeError.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+#: Bytes that come before those of an array in its file, at most: this form counts them in two.
+HEADER = 2**16 + 10
 
 
 def names() -> tuple[str, ...]:
@@ -215,7 +219,8 @@ def _read(dataset: Dataset, split: str) -> Split:
     path = cached_file(dataset.name, split)
     try:
         with zipfile.ZipFile(path) as archive:  # np.load would also take files of other kinds
-            arrays = _array(archive, "images"), _array(archive, "labels")
+            shape = dataset.counts[split], *dataset.image
+            arrays = _array(archive, "images", shape), _array(archive, "labels", shape[:1])
         dataset.check(split, arrays, str(path))
     except UNREADABLE as error:
         remedy = f"run: python -m signalprop.data fetch {dataset.name}"
@@ -223,8 +228,19 @@ def _read(dataset: Dataset, split: str) -> Split:
     return arrays
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
-    with archive.open(f"{name}.npy") as file:
+def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Read an array of bytes, unless its headers tell of another: nothing else is given memory."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"{name} are compressed")
+    if member.file_size > math.prod(shape) + HEADER:
+        raise ValueError(f"{name} of {member.file_size} bytes, expected {math.prod(shape)}")
+    with archive.open(member) as file:
+        np.lib.format.read_magic(file)
+        found, _, kind = np.lib.format.read_array_header_1_0(file)
+        if (found, kind) != (shape, BYTES):
+            raise ValueError(f"{name} are {kind} of shape {found}, expected uint8 of {shape}")
+        file.seek(0)
         array: np.ndarray[Any, Any] = np.lib.format.read_array(file)
     return array
 

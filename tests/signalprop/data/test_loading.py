@@ -1,10 +1,12 @@
 """Data sets come from the first source that has them, and only whole into the cache."""
 
 import errno
+import io
 import subprocess
 import sys
 import tempfile
 import textwrap
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,6 +110,25 @@ def test_a_cache_file_of_another_kind_is_damaged(tiny, kind):
     else:
         path.write_text("" if kind == "empty" else "not found")
     with pytest.raises(data.DataError, match=r"tiny-train\.npz is damaged"):
+        data.load("tiny")
+
+
+@pytest.mark.parametrize("kind", ["claims", "packed", "long"])
+def test_a_cache_file_that_asks_for_much_memory_is_refused_from_its_headers(
+    tiny, monkeypatch, kind
+):
+    cache = tiny(fake())
+    data.fetch("tiny")
+    header = io.BytesIO()
+    shape = (10**13 if kind == "claims" else 3, 1, 2, 2)
+    said = {"descr": "|u1", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, said)
+    pixels = IMAGES.tobytes() + bytes(2**17 if kind == "long" else 0)
+    how = zipfile.ZIP_DEFLATED if kind == "packed" else zipfile.ZIP_STORED
+    with zipfile.ZipFile(cache / "tiny-train.npz", "w", how) as archive:
+        archive.writestr("images.npy", header.getvalue() + pixels)
+    monkeypatch.setattr(np.lib.format, "read_array", lambda file: pytest.fail("read"))
+    with pytest.raises(data.DataError, match=r"tiny-train\.npz is damaged, run: .*\(images "):
         data.load("tiny")
 
 

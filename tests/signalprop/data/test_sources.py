@@ -151,7 +151,7 @@ def test_a_server_that_misbehaves_leaves_nothing_behind(tiny, server, monkeypatc
 
 @pytest.mark.parametrize("kind", ["deflate", "bomb", "cut"])
 def test_archives_that_are_damaged_or_too_large(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(sources, "UNPACKED", 2**20)
+    monkeypatch.setattr(decoding, "UNPACKED", 2**20)
     path = tmp_path / "a.tgz"
     with tarfile.open(path, "w:gz") as archive:
         member = tarfile.TarInfo("a")
@@ -165,4 +165,31 @@ def test_archives_that_are_damaged_or_too_large(tmp_path, monkeypatch, kind):
         path.write_bytes(raw[:-1000])
     errors = (ValueError, OSError, EOFError, tarfile.TarError)
     with pytest.raises(errors, match="more than 1048576" if kind == "bomb" else None):
+        sources.Source(lambda files: files, ("a.tgz",), 1).read(tmp_path)
+
+
+def header(kind, size):
+    """A tar archive that begins a member of so many bytes."""
+    member = tarfile.TarInfo("a")
+    member.type, member.size = kind, size
+    return member.tobuf()
+
+
+@pytest.mark.parametrize("ending", ["tgz", "deb"])
+def test_the_headers_of_an_archive_are_unpacked_within_the_limit_too(tmp_path, monkeypatch, ending):
+    monkeypatch.setattr(decoding, "UNPACKED", 2**20)
+    path, tar = tmp_path / f"a.{ending}", header(tarfile.XHDTYPE, 2**21) + bytes(2**21)
+    path.write_bytes(gzip.compress(tar))
+    dpkg = tmp_path / "bin" / "dpkg-deb"
+    dpkg.parent.mkdir()
+    dpkg.write_text('#!/bin/sh\nexec gzip -dc "$2"\n')
+    dpkg.chmod(0o755)
+    monkeypatch.setenv("PATH", str(dpkg.parent), prepend=":")
+    with pytest.raises(ValueError, match="more than 1048576 bytes"):
+        sources.Source(lambda files: files, (path.name,), 1).read(tmp_path)
+
+
+def test_a_file_with_holes_counts_as_what_it_unpacks_to(tmp_path):
+    (tmp_path / "a.tgz").write_bytes(gzip.compress(header(tarfile.REGTYPE, 2**40)))
+    with pytest.raises(ValueError, match="unpacks to more than"):
         sources.Source(lambda files: files, ("a.tgz",), 1).read(tmp_path)
