@@ -31,6 +31,8 @@ def blocks(guide: str, kind: str) -> list[str]:
 def test_the_page_that_is_shown_is_a_chapter(tmp_path):
     matter, profile = blocks("CONTRIBUTING.md", "yaml")
     cells = blocks("CONTRIBUTING.md", r"\{code-cell\} ipython3")
+    (first,) = re.findall(r"`(stream = start\(.*\))`", (ROOT / "CONTRIBUTING.md").read_text())
+    cells.append(first.replace("<part>/<slug>", "orthogonality/page") + "\n")
     page = tmp_path / "chapters" / "orthogonality" / "page.md"
     page.parent.mkdir(parents=True)
     fenced = "".join(f"```{{code-cell}} ipython3\n{cell}```\n\n" for cell in cells)

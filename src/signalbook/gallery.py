@@ -21,7 +21,7 @@ NO_PROSE = re.compile(r"\A---\n.*?^---$|^```\{code-cell\}.*?^```$", re.MULTILINE
 
 def minutes(source: Source, figures: int) -> int:
     """Roughly how long a chapter takes to read: its words, and its figures."""
-    prose = NO_PROSE.sub("", source.path.read_text())
+    prose = NO_PROSE.sub("", source.text)
     return max(1, round(len(prose.split()) / WORDS_A_MINUTE + figures * FIGURE_MINUTES))
 
 

@@ -150,11 +150,29 @@ def read_profile(path: Path) -> dict[str, Change]:
     if not path.is_file():
         return {}
     changes = {}
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith(b"#"):
             continue
-        parts = re.fullmatch(r"(\w+):\s*(.+?)\s+#\s*(\S.*)", line)
-        if parts is None:
-            raise BookError(f"{path.name} line {number}: expected `name: value  # reason`: {line}")
-        changes[parts[1]] = Change(yaml.safe_load(parts[2]), parts[3])
+        try:
+            name, change = _change(line.decode())
+        except (ValueError, yaml.YAMLError) as error:
+            raise BookError(
+                f"{path.name} line {number}: expected `name: value  # reason`, text in UTF-8 whose"
+                f" quotes and brackets close on the line: {line.decode(errors='replace')}"
+            ) from error
+        changes[name] = change
     return changes
+
+
+def _change(line: str) -> tuple[str, Change]:
+    """Read a line of a profile; what YAML ends a value with decides where the reason begins.
+
+    >>> _change('law: "a # b"  # for short')
+    ('law', Change(value='a # b', reason='for short'))
+    """
+    name, _, text = line.partition(": ")
+    value = yaml.compose(text, yaml.SafeLoader)
+    reason = re.fullmatch(r"\s+#\s*(\S.*)", text[value.end_mark.index :] if value else "")
+    if reason is None or not name.isidentifier():
+        raise ValueError(line)
+    return name, Change(yaml.safe_load(text[: value.end_mark.index]), reason[1])

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
-import yaml
 
 from signalbook.errors import BookError
 from signalbook.fingerprint import of_cell, text_digest
@@ -36,7 +35,7 @@ SHAPES: dict[object, str] = {
 }
 
 #: How a chapter names itself.
-STARTS = re.compile(r"\bstart\(\s*[\"']([^\"']+)[\"']")
+STARTS = re.compile(r"^[^#\n]*\bstart\(\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
 #: What stands before the pages' text, and between it: neither holds a heading.
 NO_TEXT = re.compile(r"\A---\n.*?^---$|^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -58,7 +57,11 @@ class Source:
             notebook = jupytext.read(self.path, fmt="md:myst")
         except FileNotFoundError as error:
             raise BookError(f"there is no {self.path.name}") from error
-        except (ValueError, yaml.YAMLError) as error:
+        except UnicodeDecodeError as error:
+            raise BookError(
+                f"{self.path.name} is not text in UTF-8: {error}; save it in that encoding"
+            ) from error
+        except Exception as error:  # of jupytext, YAML, nbformat: each has kinds of its own
             raise BookError(f"{self.path.name} is not a MyST notebook: {error}") from error
         for number, cell in enumerate(notebook.cells):
             cell["id"] = f"cell-{number}"  # jupytext draws them at random: builds would differ
@@ -89,13 +92,33 @@ class Source:
                 f"{self.path.name} settles {unknown[0]}, which is not in the inventory "
                 "(src/signalbook/statements)"
             )
-        place = self.path.with_suffix("").as_posix()
-        for said in STARTS.findall("\n".join(cell.source for cell in self.code)):
-            if not place.endswith(f"/chapters/{said}"):
+        if not self._in_python:
+            raise BookError(
+                f"{self.path.name} does not say in its front matter that its code is Python: copy"
+                " the `kernelspec` of another chapter"
+            )
+        self._check_start()
+
+    def _check_start(self) -> None:
+        name = self.path.with_suffix("").as_posix().rpartition("/chapters/")[2]
+        found = STARTS.findall("\n".join(cell.source for cell in self.code))
+        if not found:
+            raise BookError(
+                f"{self.path.name} does not check its parameters, nor name its randomness: begin"
+                f' its code with `stream = start("{name}", seed)`'
+            )
+        for said in found:
+            if said != name:
                 raise BookError(
                     f"{self.path.name} starts as {said!r}: its randomness and its figures would be "
-                    f"those of another chapter; it is {place.rpartition('/chapters/')[2]!r}"
+                    f"those of another chapter; it is {name!r}"
                 )
+
+    @property
+    def _in_python(self) -> bool:
+        """Whether Jupyter is told what the page of the chapter, too, is coloured by."""
+        spec = self.notebook.metadata.get("kernelspec")
+        return isinstance(spec, dict) and spec.get("language") == "python" and "name" in spec
 
     @property
     def settles(self) -> dict[str, str]:
@@ -162,12 +185,16 @@ class Source:
             raise BookError(f"{self.path.name}: {error}") from error
 
     @property
+    def text(self) -> str:
+        """The file as it stands, with marks where it is not text in UTF-8."""
+        return self.path.read_text("utf-8", "replace")
+
+    @property
     def title(self) -> str:
         """The first heading; the name of the file where there is none."""
         return self._heading or self.path.stem
 
     @cached_property
     def _heading(self) -> str:
-        text = NO_TEXT.sub("", self.path.read_text())
-        found = re.search(r"^# +(.*\S)", text, re.MULTILINE)
+        found = re.search(r"^# +(.*\S)", NO_TEXT.sub("", self.text), re.MULTILINE)
         return found[1] if found else ""

@@ -1,9 +1,10 @@
 """Parameters: declared with a type, reduced with a reason, refused by name."""
 
 import pytest
+import yaml
 
 from signalbook.errors import BookError
-from signalbook.parameters import declared, parse_assignments, read_profile, resolve
+from signalbook.parameters import Change, declared, parse_assignments, read_profile, resolve
 
 CELL = """\
 n: int = 4
@@ -104,7 +105,22 @@ def test_a_profile_has_a_reason_for_every_value(tmp_path):
         "law": "he#2",
     }
     assert found["n"].reason == "half # of it"
-    for bad in ("n: 2", "n: 2  #", "n 2  # why"):
-        path.write_text(f"runs: 1  # one\n{bad}\n")
-        with pytest.raises(BookError, match=r"a\.yml line 2: expected `name: value  # reason`"):
-            read_profile(path)
+
+
+@pytest.mark.parametrize("law", ['"a # b"', "'a # b'", '"a  #"', '"a # \\" b"', "[a#b, '# c']"])
+def test_a_mark_within_quotes_is_the_values(tmp_path, law):
+    path = tmp_path / "a.yml"
+    path.write_text(f"law: {law}  # why # not\n")
+    assert read_profile(path) == {"law": Change(yaml.safe_load(law), "why # not")}
+
+
+BAD = ["n: 2", "n: 2  #", "n 2  # why", "n:  # why", "n: [2  # why", 'n: "2 # why', "n: @ # why"]
+BAD += ["n: 2020-13-01  # why", "n: 2 # f\xfcr jetzt", "n: 2 3: 4  # why", "- n: 2  # why"]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_line_of_a_profile_that_cannot_be_read_is_named(tmp_path, bad):
+    path = tmp_path / "a.yml"
+    path.write_text(f"runs: 1  # one\n{bad}\n", "latin-1")
+    with pytest.raises(BookError, match=r"a\.yml line 2: expected `name: value  # reason`"):
+        read_profile(path)

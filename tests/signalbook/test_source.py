@@ -6,6 +6,7 @@ from signalbook.errors import BookError
 from signalbook.source import Source
 
 A = "orthogonality/a"
+KERNEL = "kernelspec:\n  display_name: Python 3\n  language: python\n  name: python3\n"
 
 
 @pytest.fixture
@@ -77,8 +78,22 @@ def test_a_chapter_that_is_not_there_is_named(tmp_path):
     [
         ('start("orthogonality/a"', 'start("orthogonality/b"', "a.md starts as 'orthogonality/b'"),
         ("ORTH-X1: holds", "ORTH-X99: holds", "settles ORTH-X99, which is not in the inventory"),
+        ("stream = start(", "stream = Stream(", "begin its code with `stream = start"),
+        ("stream = start(", "# stream = start(", "does not check its parameters, nor name its"),
+        ("  language: python\n", "", "a.md does not say .* that its code is Python"),
+        (KERNEL, "", "copy the `kernelspec` of another chapter"),
+        (KERNEL, "kernelspec: python3\n", "a.md is not a MyST notebook: 'python3' is not of type"),
+        (KERNEL, "kernelspec: {}\n", "a.md is not a MyST notebook: 'name' is a required property"),
+        ("jupytext:", "jupytext: 3\nother:", "a.md is not a MyST notebook"),
     ],
 )
-def test_another_chapters_name_and_an_unknown_id_stop_a_run(path, old, new, message):
+def test_what_stops_a_run_is_named(path, old, new, message):
     with pytest.raises(BookError, match=message):
         edited(path, old, new).check()
+
+
+def test_a_chapter_that_is_no_text_is_named_and_has_a_title(path):
+    path.write_bytes(path.read_text().replace("Prose", "Caf\xe9s").encode("latin-1"))
+    with pytest.raises(BookError, match=r"a\.md is not text in UTF-8: .*; save it in that"):
+        Source(path).check()
+    assert Source(path).title == "Chapter a"
