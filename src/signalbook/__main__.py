@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from signalbook.errors import BookError
-from signalbook.files import replace, unwritable
+from signalbook.files import clear, replace, unwritable
 from signalbook.parameters import parse_assignments, resolve
 from signalbook.project import Project
 
@@ -112,7 +112,7 @@ def _book(project: Project, options: argparse.Namespace) -> int:
     from signalbook.engine import read_profiles
 
     cores = _cores(options)
-    _check_home()
+    _make_ready(project)
     sizes, where = read_profiles(project, options.profile)
     return build(project, sizes, cores, where)
 
@@ -135,7 +135,7 @@ def _chapter(project: Project, options: argparse.Namespace) -> int:
     from signalbook.source import Source
     from signalbook.stage import check_figures
 
-    _check_home()
+    _make_ready(project)
     name = project.require(options.name)
     source = Source(project.source(name))
     key = wanted(project, name, "fast", _assignments(options))
@@ -180,7 +180,7 @@ def _paper(project: Project, options: argparse.Namespace) -> int:
     from signalbook.source import Source
     from signalbook.submit import submit
 
-    _check_home()
+    _make_ready(project)
     if not options.name and not options.all:
         raise BookError("say which chapter, C=<part>/<slug>, or all that are due, ALL=1")
     where = read_profiles(project, options.profile)[1]
@@ -208,7 +208,7 @@ def _vouch(project: Project, options: argparse.Namespace) -> int:
     from signalbook import lifeline
     from signalbook.vouch import vouch, vouch_all
 
-    _check_home()
+    _make_ready(project)
     lifeline.follow()
     if options.name is None:
         return vouch_all(project)
@@ -224,13 +224,20 @@ def _seeds(project: Project, options: argparse.Namespace) -> int:
     from signalbook.paper import budget
     from signalbook.reseed import run_seeds
 
-    _check_home()
+    _make_ready(project)
     lifeline.follow()
     if not 0 <= options.count <= MOST_SEEDS:
         raise BookError(f"SEEDS must be a number from 0 to {MOST_SEEDS}, got {options.count}")
     chapters = [project.require(options.name)] if options.name else project.chapters
     with only_one(project.build / "seeds.lock", "run of `make seeds`"):
         return run_seeds(project, chapters, options.count, budget(options.budget))
+
+
+def _make_ready(project: Project) -> None:
+    """Ask for what every run needs; remove what runs that were killed have left half written."""
+    _check_home()
+    for folder in (project.build, project.record("x").parent):
+        clear(folder)
 
 
 def _check_home() -> None:
@@ -252,7 +259,7 @@ def _sweep(project: Project, options: argparse.Namespace) -> int:
     from signalbook.sweep import sweep
 
     name, fixed = project.require(options.name), _assignments(options)
-    _check_home()
+    _make_ready(project)
     where = read_profiles(project, options.profile)[1]
     return sweep(project, name, options.grid, fixed, _cores(options), where)
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from signalbook.errors import BookError
 
-__all__ = ["read_json", "replace", "unwritable", "write"]
+__all__ = ["clear", "read_json", "replace", "unwritable", "write"]
+
+#: A file that :func:`replace` has not put in place: its name ends with whose it is.
+UNFINISHED = re.compile(r"\..+\.(?P<process>\d+)@(?P<host>.+)\.\w{8}")
 
 
 def read_json(path: Path) -> Any:
@@ -32,10 +39,10 @@ def write(path: Path, text: str | bytes) -> bool:
 
 def replace(path: Path, content: bytes) -> None:
     """Put a file in place in one step: readers see the old content or the new, never a part."""
-    temporary = ""
+    temporary, prefix = "", f".{path.name}.{os.getpid()}@{socket.gethostname()}."
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=prefix)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -47,6 +54,15 @@ def replace(path: Path, content: bytes) -> None:
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def clear(folder: Path) -> None:
+    """Remove what processes of this machine were writing below the folder when they were killed."""
+    for place, _, names in os.walk(folder):
+        for found in filter(None, map(UNFINISHED.fullmatch, names)):
+            ours = found["host"] == socket.gethostname()
+            if ours and not psutil.pid_exists(int(found["process"])):
+                Path(place, found[0]).unlink(missing_ok=True)
 
 
 def unwritable(path: Path | str, error: OSError) -> BookError:

@@ -1,6 +1,10 @@
 """Whole files or none."""
 
 import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +55,34 @@ def test_what_is_torn_is_missing(tmp_path, content, found):
     assert files.read_json(path) is None
     path.write_bytes(content)
     assert files.read_json(path) == found
+
+
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+from signalbook import files
+os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGSTOP)
+files.replace(Path(sys.argv[1]), b"new")
+"""
+
+
+def test_what_a_kill_leaves_is_removed_once_its_process_is_gone(tmp_path):
+    path = tmp_path / "folder" / "b.txt"
+    files.replace(path, b"old")
+    others = path.with_name(".b.txt.1@elsewhere.abcdefgh")
+    others.touch()
+    process = subprocess.Popen([sys.executable, "-c", STOPPED, str(path)])
+    os.waitpid(process.pid, os.WUNTRACED)
+
+    def found() -> set[Path]:
+        files.clear(tmp_path)
+        return set(path.parent.iterdir()) - {path, others}
+
+    (half,) = found()
+    assert half.name.startswith(f".b.txt.{process.pid}@")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert half.exists()
+    assert found() == set()
+    assert path.read_bytes() == b"old"
+    assert others.exists(), "of a process of another machine nothing is known"

@@ -164,3 +164,13 @@ def test_a_run_says_beforehand_how_long_it_takes(here, monkeypatch, capsys):
 def test_a_list_may_be_given_with_spaces():
     options = argparse.Namespace(assignments="widths=[16, 32] law='two words' runs=5")
     assert cli._assignments(options) == {"widths": [16, 32], "law": "two words", "runs": 5}
+
+
+def test_a_command_begins_by_removing_what_killed_ones_left(here, capsys):
+    half = f".b.json.{2**22 + 1}@{socket.gethostname()}.abcdefgh"  # no such process can be
+    left = [here.root / folder / half for folder in ("_build/runs/kernels", "records/kernels")]
+    for path in left:
+        path.parent.mkdir(parents=True)
+        path.touch()
+    assert cli.main(["chapter", "x/y"]) == 1
+    assert [path for path in left if path.exists()] == []
