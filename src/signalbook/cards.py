@@ -14,8 +14,7 @@ from typing import Any
 import jinja2
 
 from signalbook.inventory import rows
-from signalbook.records import duration
-from signalbook.words import badge, show, slug, typeset
+from signalbook.words import badge, duration, show, slug, typeset
 
 __all__ = ["anchored", "card", "certificate", "closing", "erratum", "template"]
 

@@ -10,9 +10,10 @@ import yaml
 from signalbook import costs, keys
 from signalbook.errors import BookError
 from signalbook.project import Project
-from signalbook.records import duration, read_record
+from signalbook.records import read_record
 from signalbook.scale import OURS
 from signalbook.source import Source
+from signalbook.words import duration
 
 __all__ = ["cost_page"]
 

@@ -20,9 +20,9 @@ from signalbook.files import read_json, write
 from signalbook.fingerprint import of_values
 from signalbook.keys import values as values_of
 from signalbook.project import Project
-from signalbook.records import duration
 from signalbook.scale import OURS
 from signalbook.source import Source
+from signalbook.words import duration
 
 __all__ = [
     "Estimate",

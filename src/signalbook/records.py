@@ -22,7 +22,7 @@ from signalbook.project import Project
 from signalbook.scale import OURS
 from signalbook.source import Source
 
-__all__ = ["REDUCED", "Record", "decisive", "duration", "parts", "read_record", "reduced", "seal"]
+__all__ = ["REDUCED", "Record", "decisive", "parts", "read_record", "reduced", "seal"]
 
 #: The verdict of a run that is too small to say anything.
 SILENT = "not run at this scale"
@@ -148,15 +148,3 @@ def parts(claims: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], Mapping[
         found[*about, seen[about]] = claim
         seen[about] += 1
     return found
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it.
-
-    >>> duration(12.3), duration(200), duration(7260), duration(86400)
-    ('12 s', '3 min 20 s', '2 h 1 min', '24 h')
-    """
-    total = round(seconds) if seconds < 3600 else 60 * round(seconds / 60)
-    hours, rest = divmod(total, 3600)
-    units = [(hours, "h"), (rest // 60, "min"), (rest % 60, "s")]
-    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"

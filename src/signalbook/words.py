@@ -1,4 +1,4 @@
-"""How numbers, verdicts and formulas appear on pages."""
+"""How numbers, times, verdicts and formulas appear on pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
-__all__ = ["badge", "plain", "show", "slug", "typeset"]
+__all__ = ["badge", "duration", "plain", "show", "slug", "typeset"]
 
 
 def slug(text: str) -> str:
@@ -56,6 +56,18 @@ def show(value: Any, digits: int = 4) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(show(item, digits) for item in value)
     return str(value)
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(12.3), duration(200), duration(7260), duration(86400)
+    ('12 s', '3 min 20 s', '2 h 1 min', '24 h')
+    """
+    total = round(seconds) if seconds < 3600 else 60 * round(seconds / 60)
+    hours, rest = divmod(total, 3600)
+    units = [(hours, "h"), (rest // 60, "min"), (rest % 60, "s")]
+    return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
 
 
 def typeset(text: str) -> Markup:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import sympy
+if TYPE_CHECKING:
+    import sympy
 
 __all__ = ["Identity", "NoIdentity", "prove_identity"]
 
@@ -12,6 +14,7 @@ __all__ = ["Identity", "NoIdentity", "prove_identity"]
 class NoIdentity(ArithmeticError):
     """The two sides are not the same function: ``difference`` is what is left of them.
 
+    >>> import sympy
     >>> n = sympy.Symbol("n")
     >>> try:
     ...     prove_identity(n + 1, n)
@@ -29,6 +32,7 @@ class NoIdentity(ArithmeticError):
 class Identity:
     """That two sides are equal wherever both are defined, for all values of ``symbols``.
 
+    >>> import sympy
     >>> n = sympy.Symbol("n")
     >>> prove_identity((n**2 - 1) / (n - 1), n + 1)
     Identity(symbols=('n',))
@@ -46,6 +50,7 @@ def prove_identity(left: sympy.Expr, right: sympy.Expr) -> Identity:
     factors and then count as symbols of their own, which may miss an identity, but proves no false
     one. Floats are refused, since ``n * (1 / 3)`` would pass for ``n / 3``.
 
+    >>> import sympy
     >>> n, d = sympy.symbols("n d", positive=True)
     >>> prove_identity((n + d) ** 2 - (n - d) ** 2, 4 * n * d).symbols
     ('d', 'n')
@@ -53,6 +58,8 @@ def prove_identity(left: sympy.Expr, right: sympy.Expr) -> Identity:
     Traceback (most recent call last):
     signalprop...NoIdentity: not an identity: the sides differ by -2*n/((n - 1)*(n + 1))
     """
+    import sympy  # here, since it takes long to load and not every certificate is algebra
+
     sides = {"left": sympy.sympify(left), "right": sympy.sympify(right)}
     for name, side in sides.items():
         if side.has(sympy.Float):
