@@ -230,7 +230,7 @@ def infinite_width(samples: int, shape: Shape, share: float, depth: int) -> pd.D
         {
             "layer": np.arange(depth + 1),
             "gap": _gap(samples, shape, excess),
-            "smallest singular value": np.sqrt((1 - excess) / samples),
+            "smallest singular value": _smallest(samples, excess),
         }
     )
 
@@ -309,8 +309,8 @@ def theorem_1(right: Callable[..., Any]) -> Callable[..., Case]:
         samples: int, shape: Shape, share: float, layers: int, width: float = np.inf, **draw: Any
     ) -> Case:
         if np.isinf(width):
-            path = infinite_width(samples, shape, share, layers + 1)
-            gap, smallest = path["gap"].iloc[-1], path["smallest singular value"][1:-1]
+            excess = _excess(samples, shape, share, layers + 1)
+            gap, smallest = _gap(samples, shape, excess[-1]), _smallest(samples, excess[1:-1])
         else:
             gaps, squares = _simulated(samples, shape, share, int(width), **draw)
             gap, smallest = gaps[:, layers + 1], np.sqrt(squares[:, 1 : layers + 1])
@@ -562,6 +562,12 @@ def _gap(n: int, shape: Shape, excess: Any) -> Any:
     return excess / n * np.sqrt(n / (n - 1) if shape == "one weak direction" else n * (n - 1))
 
 
+def _smallest(n: int, excess: Any) -> Any:
+    """The smallest singular value where ``n Vhat = excess``."""
+    return np.sqrt((1 - excess) / n)
+
+
+@cache
 def _excess(n: int, shape: Shape, share: float, depth: int) -> Floats:
     """``n Vhat = 1 - n sigma_n^2`` at layers 0..depth; the share is 1 minus it."""
     values = np.array(_until_linear(n, shape, 1 - share))[: depth + 1]
