@@ -34,6 +34,25 @@ def cpu_time() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the tests that build books, dealt out evenly; whole files keep their order.
+
+    A worker takes its share of the list from the front, and then the ends of others' shares: what
+    is left for the last minute is short, and no core waits for another's longest test.
+    """
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    builds = [item for item in items if item.path.parent.name == "signalbook"]
+    builds = [item for item in builds if item.get_closest_marker("slow")]
+    chosen = set(builds)
+    others = [item for item in items if item not in chosen]
+    share = -(-len(others) // workers)
+    items[:] = [
+        item
+        for k in range(workers)
+        for item in (*builds[k::workers], *others[k * share : (k + 1) * share])
+    ]
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """Note when a test starts; fixtures that several share count for the first of them."""
