@@ -1,22 +1,40 @@
 """Training, its batches and its checkpoints: refused in words, or the numbers it should have."""
 
+import contextlib
+import io
 import itertools
 import math
 import tempfile
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import strategies as st
 
 from signalprop import Stream
 from signalprop.models import MLP
-from signalprop.training import Diverged, Group, Recipe, batches, checkpoint, train
+from signalprop.training import (
+    Diverged,
+    Group,
+    History,
+    Recipe,
+    adaptive_clip,
+    batches,
+    checkpoint,
+    clipped_share,
+    descending,
+    grid,
+    measure,
+    print_progress,
+    train,
+)
 
 from .budget import fuzz
+from .test_arrays import arrays
+from .test_options import attempt, numbers, sizes
 
-sizes = st.integers(-2, 6)
 KINDS = [torch.float32, torch.float64, torch.float16, torch.int64, torch.bool]
 VALUES = [0.0, 1.0, -3.0, 1e-30, 1e30, math.nan, math.inf]
 
@@ -153,3 +171,94 @@ def test_a_checkpoint_is_whole_or_refused(damage, place, more, identity):
     assert (damage, identity) == ("none", "this")
     assert found["step"] == 3
     assert torch.equal(found["weights"], state["weights"])
+
+
+@fuzz(
+    gradient=arrays(),
+    weight=st.one_of(st.none(), arrays(), st.sampled_from([0.0, 1e-200, 1e200])),
+    ratio=numbers,
+)
+def test_clipping(gradient, weight, ratio):
+    if weight is None or isinstance(weight, float):
+        full = torch.full_like(torch.as_tensor(gradient), weight or 0)
+        weight = gradient if weight is None else full
+    clipped = attempt(adaptive_clip, gradient, weight, ratio)
+    if clipped is not None:
+        g, short = (torch.as_tensor(a).double() for a in (gradient, clipped))
+        assert short.shape == g.shape
+        assert bool(torch.isfinite(short).all())
+        assert bool((short.abs() <= g.abs() * (1 + 1e-6)).all())
+        assert bool((short * g.sign() >= 0).all())
+
+
+@fuzz(
+    n=st.integers(0, 4),
+    models=st.integers(1, 3),
+    scale=numbers,
+    ratio=numbers,
+    rate=st.floats(0, 1),
+)
+def test_descent_and_the_share_that_is_clipped(n, models, scale, ratio, rate):
+    net = MLP(3, 4, 1, 2, seeds=range(models))
+    x = scale * torch.ones(models, n, 3)
+    y = torch.zeros(models, n, dtype=torch.int64)
+    share = attempt(clipped_share, net, x, y, ratio)
+    if share is not None:
+        assert share.shape == (models,)
+        assert bool(((share >= 0) & (share <= 1)).all())
+    before = [p.detach().clone() for p in net.parameters()]
+    with descending(net, torch.full((models,), rate)):
+        (net(x).square() if n else net(x)).sum().backward()
+    assert all(p.grad is None for p in net.parameters())
+    if rate == 0 and abs(scale) < 1e9:
+        assert all(torch.equal(p, q) for p, q in zip(net.parameters(), before, strict=True))
+
+
+@fuzz(seeds=st.lists(sizes, max_size=3), rates=st.lists(numbers, max_size=3))
+def test_grids(seeds, rates):
+    made = attempt(grid, "a", lambda all_seeds: MLP(3, 4, 1, 2, seeds=all_seeds), seeds, rates)
+    if made is not None:
+        pairs = list(zip(made.seeds, made.rates, strict=True))
+        assert pairs == list(itertools.product(seeds, rates))
+
+
+@fuzz(samples=data(), models=sizes, batch=sizes)
+def test_measures(samples, models, batch):
+    x, y = samples
+    model = MLP(3, 4, 1, 2, seeds=range(max(models, 1)))
+    values = attempt(measure, model, x, y, models, batch)
+    assert model.training
+    if values is not None:
+        assert set(values) == {"loss", "accuracy"}
+        assert all(value.shape == (models,) for value in values.values())
+        assert bool(((values["accuracy"] >= 0) & (values["accuracy"] <= 1)).all())
+
+
+@fuzz(
+    values=st.lists(st.one_of(st.floats(0, 1), st.just(math.nan)), min_size=2, max_size=2),
+    metric=st.sampled_from(["accuracy", "loss", ""]),
+    rate=st.sampled_from([None, 0.1, 1.0, math.nan]),
+    largest=st.booleans(),
+)
+def test_histories(values, metric, rate, largest):
+    seeds, rates = np.zeros(2, int), np.array([0.1, 1.0])
+    records = {"accuracy": np.array([[0.0, 0.0], values])}
+    history = History("a", seeds, rates, np.arange(2), records, np.array([-1, -1]))
+    curves = attempt(history.curves, metric, rate)
+    assert (curves is None) == (metric != "accuracy" or (rate is not None and rate != rate))
+    if curves is not None:
+        assert curves.shape == (2, 2 if rate is None else 1)
+        np.testing.assert_array_equal(history.final(metric), values)
+    if all(map(math.isnan, values)):
+        with pytest.raises(Diverged):
+            history.best_rate(largest=largest)
+    else:
+        best = np.nanargmax(values) if largest else np.nanargmin(values)
+        assert history.best_rate(largest=largest) == rates[best]
+
+
+@fuzz(done=st.integers(0, 50), steps=st.integers(-1, 50))
+def test_progress(done, steps):
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        attempt(print_progress, "a", done, steps)
+    assert told.getvalue() in ("", f"a: {done}/{steps} steps\n")

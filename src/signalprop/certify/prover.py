@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -116,6 +117,8 @@ def prove_digits(value: arb, printed: str) -> Proof:
     Traceback (most recent call last):
     ArithmeticError: not proved to round to 3.1: 3.00000000000000
     """
+    if not re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?", printed):
+        raise ValueError(f"printed must be a decimal such as '-1.05', got {printed!r}")
     started = time.perf_counter()
     unit = Fraction(1, 10 ** len(printed.partition(".")[2]))
     centre = Fraction(printed) / unit

@@ -14,7 +14,7 @@ from signalprop.random import Stream, as_stream
 from signalprop.training import checkpoint
 from signalprop.training.history import Diverged, History, collect
 from signalprop.training.recipe import Group, Recipe, batches
-from signalprop.training.scores import METRICS, Score, cross_entropy, measure
+from signalprop.training.scores import METRICS, Score, cross_entropy, measure, require_samples
 from signalprop.training.sgd import descending
 
 __all__ = ["print_progress", "train"]
@@ -89,6 +89,8 @@ def print_progress(name: str, done: int, steps: int) -> None:
     """
     terminal = sys.stderr.isatty()
     times = 100 if terminal else 10
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
     if done * times // steps > (done - 1) * times // steps:
         start, end = ("\r", "") if terminal else ("", "\n")
         end = "\n" if done == steps else end
@@ -133,6 +135,8 @@ class _Run:
             while self.step < recipe.steps and (self.diverged_at < 0).any():
                 rows = next(order).to(data[0].device)
                 self.advance(data[0][rows], data[1][rows])
+                if self.step == recipe.steps:
+                    self.look_once_more()
                 if recipe.records(self.step) or not (self.diverged_at < 0).any():
                     self.record()
                     if file is not None:
@@ -150,6 +154,13 @@ class _Run:
         finite = torch.isfinite(losses.detach())
         if not bool(finite.all()):
             self.freeze(~finite)
+
+    def look_once_more(self) -> None:
+        """Freeze what the last step has made diverge: no loss of a further step will tell."""
+        (x, y), loss = self.probe, {"loss": METRICS["loss"]}
+        models, batch = len(self.group.seeds), self.recipe.batch
+        losses = measure(self.group.model, x, y, models, batch, loss)["loss"]
+        self.freeze(~torch.isfinite(losses))
 
     @torch.no_grad()
     def freeze(self, diverged: torch.Tensor) -> None:
@@ -213,9 +224,7 @@ def _own_randomness(stream: Stream, step: int, device: torch.device) -> Iterator
 
 def _check(data: Data, name: str) -> None:
     inputs, labels = data
-    if not inputs.ndim or labels.ndim != 1 or not len(inputs) == len(labels) > 0:
-        shapes = f"{tuple(inputs.shape)} and {tuple(labels.shape)}"
-        raise ValueError(f"{name} must be (N, ...) and (N,) with N >= 1, got {shapes}")
+    require_samples(inputs, labels, name)
     if labels.dtype != torch.int64 or int(labels.min()) < 0:
         raise ValueError(f"{name}: labels must be non-negative int64, got {labels.dtype}")
     if not bool(torch.isfinite(inputs).all()):

@@ -20,7 +20,11 @@ def cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     >>> cross_entropy(torch.zeros(1, 3, 4), torch.zeros(1, 3, dtype=torch.int64)).exp()
     tensor([4.])
     """
-    losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    try:
+        losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+    except IndexError as error:
+        classes = logits.shape[-1]
+        raise ValueError(f"labels must be in 0..{classes - 1}, of {classes} classes") from error
     return losses.reshape(labels.shape).mean(-1)
 
 
@@ -37,6 +41,13 @@ METRICS: Mapping[str, Score] = {
     "loss": lambda model, x, y: cross_entropy(model(x), y),
     "accuracy": lambda model, x, y: accuracy(model(x), y),
 }
+
+
+def require_samples(inputs: torch.Tensor, labels: torch.Tensor, name: str) -> None:
+    """Raise unless the two are samples and a label for each."""
+    if not inputs.ndim or labels.ndim != 1 or not len(inputs) == len(labels) > 0:
+        shapes = f"{tuple(inputs.shape)} and {tuple(labels.shape)}"
+        raise ValueError(f"{name} must be (N, ...) and (N,) with N >= 1, got {shapes}")
 
 
 def measure(
@@ -56,6 +67,9 @@ def measure(
     >>> float(values["accuracy"])
     1.0
     """
+    require_samples(inputs, labels, "inputs and labels")
+    if models < 1 or batch < 1:
+        raise ValueError(f"models and batch must be at least 1, got {models} and {batch}")
     training = model.training
     model.eval()
     total = {name: torch.zeros((), dtype=torch.float64) for name in metrics}

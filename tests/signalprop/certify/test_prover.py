@@ -143,3 +143,9 @@ def test_values_beyond_the_largest_double_are_compared_too():
     proof = prove_positive(lambda x: x * x, [(1e299, 1e300)])
     assert proof.boxes < 10
     assert proof.margin > 1e308
+
+
+@pytest.mark.parametrize("printed", ["1.5e-3", "1/3", "0/0", "", ".5", "pi"])
+def test_what_is_no_decimal_has_no_digits_to_prove(printed):
+    with pytest.raises(ValueError, match="printed must be a decimal such as"):
+        prove_digits(arb(0.0015), printed)

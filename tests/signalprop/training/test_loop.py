@@ -273,3 +273,18 @@ def test_what_is_frozen_stays():
     train([group], X, Y, RECIPE)
     torch.testing.assert_close(group.model.each()[0][0].weight, net[0].weight, rtol=0, atol=0)
     assert not torch.equal(group.model.each()[0][1].weight, net[1].weight)
+
+
+def test_a_network_that_the_last_step_makes_diverge_has_diverged():
+    x, y = torch.tensor([[0.2, 0.4, -1.2]]), torch.tensor([1])
+    made = Group("a", MLP(3, 4, 1, 2, seeds=[0, 1]), seeds=[0, 1], rates=[1e30, 0.1])
+    history = train([made], x, y, Recipe(1, 1, record_every=1))["a"]
+    assert history.diverged_at.tolist() == [1, -1]
+    assert np.isnan(history.values["accuracy"][1]).tolist() == [True, False]
+    assert history.best_rate() == 0.1
+
+
+@pytest.mark.parametrize("steps", [0, -1])
+def test_progress_without_steps_is_refused(steps):
+    with pytest.raises(ValueError, match=f"steps must be at least 1, got {steps}"):
+        print_progress("a", 0, steps)

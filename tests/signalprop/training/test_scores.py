@@ -70,3 +70,19 @@ def test_a_model_in_evaluation_stays_so_and_few_samples_are_one_batch():
 def test_nothing_is_traced():
     labels = torch.zeros(2, dtype=torch.int64)
     assert not measure(nn.Linear(2, 2), torch.ones(2, 2), labels, 1, 2)["loss"].requires_grad
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"models": 0}, "models and batch must be at least 1, got 0 and 2"),
+        ({"batch": 0}, "models and batch must be at least 1, got 1 and 0"),
+        ({"inputs": torch.tensor(1.0)}, r"inputs and labels must be \(N, ...\) and \(N,\)"),
+        ({"inputs": torch.ones(0, 4), "labels": torch.arange(0)}, "with N >= 1, got"),
+        ({"labels": torch.full((4,), 9)}, r"labels must be in 0\.\.3, of 4 classes"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(changes, words):
+    given = {"inputs": torch.eye(4), "labels": torch.arange(4), "models": 1, "batch": 2}
+    with pytest.raises(ValueError, match=words):
+        measure(torch.nn.Identity(), **(given | changes))
