@@ -91,6 +91,20 @@ def test_grams_of_integers(size, places):
         np.testing.assert_array_equal(clusters.gram_norms(gram * 10**200), norms)
 
 
+@fuzz(values=st.lists(st.one_of(sizes, numbers), max_size=4), depth=st.integers(-1, 4))
+def test_trees(values, depth):
+    tree = attempt(lambda: clusters.ClusterTree.start(values).after(depth))
+    if tree is None:
+        return
+    gram = tree.gram()
+    assert gram.shape == (len(values), len(values))
+    assert (gram == gram.T).all()
+    literal = attempt(clusters.literal_tree, np.array(values)[:, None], depth)
+    if literal is not None and 1e-100 < np.abs(values).max() < 1e100:
+        exact = np.array([[float(entry * tree.scale) for entry in row] for row in gram])
+        np.testing.assert_allclose(literal @ literal.T, exact, atol=1e-9 * exact.max())
+
+
 @fuzz(n=sizes, d=sizes, outputs=sizes, power=numbers, factor=st.sampled_from(["polar", "slice"]))
 def test_weights_of_a_batch(n, d, outputs, power, factor):
     h = torch.linspace(-1, 2, max(n, 0) * max(d, 0)).reshape(max(n, 0), max(d, 0)).sin()

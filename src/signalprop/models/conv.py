@@ -169,7 +169,7 @@ def unfold_rows(
         not fits
         or padding < 0
         or stride < 1
-        or not images.shape[1]
+        or 0 in images.shape[1:]
         or not images.is_floating_point()
     ):
         raise ValueError(

@@ -163,3 +163,5 @@ def test_stacked_follows_the_mode():
 def test_unfold_rows_refuses_other_shapes():
     with pytest.raises(ValueError, match=r"images must be \(n, c, h, w\)"):
         unfold_rows(torch.ones(3, 3))
+    with pytest.raises(ValueError, match=r"kernel must fit on floating images, .* \(0, 1, 0, 4\)"):
+        unfold_rows(torch.ones(0, 1, 0, 4), kernel=1, padding=1)
