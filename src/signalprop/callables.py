@@ -31,7 +31,7 @@ NARROW = 2e-3  # what a polynomial does not fit on such a panel is a kink
 SMOOTH = 1e-11  # relative error of interpolation on a panel where a function is smooth
 MANY = 32  # so many kinks are noise
 OVERLAP = 0.01  # of the first panels, for a kink between two
-SAME = 1e-9  # kinks that are closer are one that two panels show
+SAME = 1e-6  # kinks that are closer are one that two panels show
 STEP = 0.005  # between the nine points of a numerical derivative
 
 KNOWN = tuple(

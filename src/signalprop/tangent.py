@@ -72,13 +72,17 @@ def empirical_ntk(
     kernel = alone.new_zeros(*rows, *rows)
     for units in wanted:
         for group in _groups(sizes, len(x) * len(units), budget / 2):
-            samples = budget / 2 / GRAPH / max(1, sum(sizes.values()))
-            chunk = max(1, int(min(samples, len(x))))
+            chunk = _fitting(budget / 2 / GRAPH, sum(sizes.values()), len(x))
             for layer, (h, delta) in _capture(model, x, group, units, chunk).items():
                 _add_layer(kernel, layer, h, delta, budget / 2)
         for jacobian in _other_jacobians(model, x, sizes, units, budget):
             kernel += _gram(jacobian)
     return kernel[:, 0, :, 0] / len(wanted) if outputs == "mean" else kernel.transpose(1, 2)
+
+
+def _fitting(budget: float, each: int, most: int) -> int:
+    """Return how many of ``most`` things of a size are within the budget, but at least one."""
+    return max(1, int(min(budget / max(1, each), most)))
 
 
 def _output_of_one(model: nn.Module, x: Tensor) -> Tensor:
@@ -208,8 +212,8 @@ def _add_layer(kernel: Tensor, layer: nn.Module, h: Tensor, delta: Tensor, budge
         return
     fan_in = layer.weight[0].numel()
     row = fan_in * delta.element_size()
-    channels = max(1, int(budget / 2 / (row * len(h) * delta.shape[1])))
-    samples = max(1, int(budget / 2 / (row * delta.shape[2])))
+    channels = _fitting(budget / 2, row * len(h) * delta.shape[1], delta.shape[-1])
+    samples = _fitting(budget / 2, row * delta.shape[2], len(h))
     for first in range(0, delta.shape[-1], channels):
         some = delta[..., first : first + channels]
         gradients = [
@@ -259,6 +263,6 @@ def _other_jacobians(
             return y.flatten()[chosen]
 
         per_sample = parameter.numel() * parameter.element_size() * len(units)
-        size = max(1, int(budget / 2 / max(1, per_sample)))
+        size = _fitting(budget / 2, per_sample, len(x))
         each = torch.func.vmap(torch.func.jacrev(one), (None, 0), chunk_size=size)
         yield each(parameter.detach(), x)

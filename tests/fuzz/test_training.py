@@ -180,7 +180,7 @@ def test_a_checkpoint_is_whole_or_refused(damage, place, more, identity):
 )
 def test_clipping(gradient, weight, ratio):
     if weight is None or isinstance(weight, float):
-        full = torch.full_like(torch.as_tensor(gradient), weight or 0)
+        full = torch.full(gradient.shape, weight or 0.0, dtype=torch.float64)
         weight = gradient if weight is None else full
     clipped = attempt(adaptive_clip, gradient, weight, ratio)
     if clipped is not None:

@@ -123,6 +123,15 @@ def test_what_has_no_kernel_is_refused():
         empirical_ntk(dense(), x, outputs="sum")
 
 
-def test_a_budget_may_be_without_end():
-    net, x = dense(), torch.randn(4, 5)
-    torch.testing.assert_close(empirical_ntk(net, x, budget=float("inf")), empirical_ntk(net, x))
+@pytest.mark.parametrize(
+    "model",
+    [
+        nn.Linear(5, 2),
+        nn.Sequential(nn.Unflatten(1, (1, 5, 1)), nn.Conv2d(1, 2, 1), nn.Flatten()),
+        nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4)),
+    ],
+)
+def test_a_budget_may_be_without_end(model):
+    x = torch.randn(4, 5)
+    endless = empirical_ntk(model, x, budget=float("inf"))
+    torch.testing.assert_close(endless, empirical_ntk(model, x))

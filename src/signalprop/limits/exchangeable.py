@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from signalprop.limits.sphere import PairRule, pair_rule
+from signalprop.metrics._checks import unit_scale
 
 __all__ = ["GramFixedPoint", "gram_fixed_point"]
 
 ZERO = 1e-11  # eigenvalues of G* below this share of the largest are zero to our accuracy
+TINY = 1e-290  # smaller squares lose their digits
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def gram_fixed_point(
     if kinks is None:
         kinks = getattr(phi, "kinks", ())
     rule = pair_rule(batch, kinks)
-    first, second = phi(rule.first), phi(rule.second)
+    (first, second), scale = unit_scale(torch.stack([phi(rule.first), phi(rule.second)]))
     square, product = rule.weights * first**2, rule.weights * first * second
     diagonal, off_diagonal = float(square.sum()), float(product.sum())
     spread = diagonal - off_diagonal
@@ -106,8 +109,11 @@ def gram_fixed_point(
         raise ValueError(f"phi must have finite moments on |u| <= sqrt({batch - 1})")
     if spread <= ZERO * diagonal:
         raise ValueError(f"phi is constant on normalized batches of {batch}: all points coincide")
+    worth = float(scale * scale)
+    if not TINY <= diagonal * worth < math.inf:
+        raise ValueError(f"phi must have squares within float64, got values up to {float(scale)}")
     points, pairs = _multipliers(rule, square / spread, product / spread, batch)
-    return GramFixedPoint(batch, diagonal, off_diagonal, points, pairs)
+    return GramFixedPoint(batch, diagonal * worth, off_diagonal * worth, points, pairs)
 
 
 def _multipliers(rule: PairRule, square: Tensor, product: Tensor, n: int) -> tuple[float, float]:

@@ -71,15 +71,17 @@ def measure(
     if models < 1 or batch < 1:
         raise ValueError(f"models and batch must be at least 1, got {models} and {batch}")
     training = model.training
-    model.eval()
     total = {name: torch.zeros((), dtype=torch.float64) for name in metrics}
     count = max(len(inputs) // batch, 1)
-    with torch.no_grad():
-        for i in range(count):
-            part = slice(i * batch, (i + 1) * batch)
-            x = inputs[part].expand(models, *inputs[part].shape)
-            y = labels[part].expand(models, -1)
-            for name, metric in metrics.items():
-                total[name] = total[name] + metric(model, x, y).cpu() / count
-    model.train(training)
+    try:
+        model.eval()
+        with torch.no_grad():
+            for i in range(count):
+                part = slice(i * batch, (i + 1) * batch)
+                x = inputs[part].expand(models, *inputs[part].shape)
+                y = labels[part].expand(models, -1)
+                for name, metric in metrics.items():
+                    total[name] = total[name] + metric(model, x, y).cpu() / count
+    finally:
+        model.train(training)
     return total

@@ -152,11 +152,19 @@ def test_condition_grows_with_the_batch_for_relu_only():
         (lambda u: torch.ones_like(u), 4, "phi is constant"),
         (lambda u: u**2, 2, "phi is constant on normalized batches of 2"),
         (lambda u: u / 0, 4, "finite moments"),
+        (lambda u: 1e200 * u, 4, "phi must have squares within float64, got values up to"),
+        (lambda u: 1e-200 * u, 4, "phi must have squares within float64, got values up to"),
     ],
 )
 def test_bad_input_is_named(phi, n, words):
     with pytest.raises(ValueError, match=words):
         gram_fixed_point(phi, n)
+
+
+def test_small_activations_contract_as_large_ones():
+    plain, small = (gram_fixed_point(lambda u, s=s: s * u**3, 3) for s in (1.0, 1e-140))
+    assert small.contraction == pytest.approx(plain.contraction, rel=1e-12)
+    assert small.diagonal == pytest.approx(1e-280 * plain.diagonal, rel=1e-12)
 
 
 def test_kinks_are_numbers():

@@ -84,5 +84,7 @@ def test_nothing_is_traced():
 )
 def test_what_cannot_be_measured_is_refused(changes, words):
     given = {"inputs": torch.eye(4), "labels": torch.arange(4), "models": 1, "batch": 2}
+    model = nn.Identity()
     with pytest.raises(ValueError, match=words):
-        measure(torch.nn.Identity(), **(given | changes))
+        measure(model, **(given | changes))
+    assert model.training, "as it was before"
