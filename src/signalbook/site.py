@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from signalbook.errors import BookError
-from signalbook.files import read_json, replace, write
+from signalbook.files import read_json, replace, unwritable, write
 from signalbook.launch import notebooks
 from signalbook.ledger import Ledger, collect
 from signalbook.light import lighter
@@ -72,13 +74,20 @@ def _sphinx(project: Project, sources: Path) -> Path:
     state.unlink(missing_ok=True)
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(sources)]
     options = ["--path-output", str(out), "--warningiserror", "--keep-going", "--nitpick"]
-    log = project.build / "sphinx.log"
-    with log.open("w") as stream:
-        run = subprocess.run(
-            [*command, *options], stdout=stream, stderr=subprocess.STDOUT, cwd=project.root
-        )
+    run = subprocess.run(
+        [*command, *options],
+        stdout=subprocess.PIPE,  # a file would be cut off where the disk is full
+        stderr=subprocess.STDOUT,
+        cwd=project.root,
+        encoding="utf-8",
+        errors="replace",
+    )
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if run.returncode and os.strerror(number) in run.stdout:
+            raise unwritable(out, OSError(number, os.strerror(number)))
+    write(project.build / "sphinx.log", run.stdout)
     if run.returncode:
-        lines = re.sub(r"\x1b\[[\d;]*m", "", log.read_text()).splitlines()
+        lines = re.sub(r"\x1b\[[\d;]*m", "", run.stdout).splitlines()
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-15:]
         raise BookError("the pages do not build:\n  " + "\n  ".join(told[:20]))
     write(state, json.dumps({"files": files, "until": max(read, time.time())}))

@@ -68,13 +68,22 @@ def stage(project: Project, ledger: Ledger) -> Path:
 
 def _illustrated(sources: Mapping[str, bytes], albums: Mapping[str, Album]) -> dict[str, bytes]:
     """The pages that ask for pictures of chapters, with them, and the drawings that pages show."""
-    texts = {name: text.decode() for name, text in sources.items() if name.endswith(".md")}
+    texts = {name: _text(name, data) for name, data in sources.items() if name.endswith(".md")}
     shown = {name: placed(text, Path(name), albums) for name, text in texts.items()}
     changed = {name: text.encode() for name, text in shown.items() if text != texts[name]}
     every = "\n".join(shown.values())
     pictures = [picture for found in albums.values() for picture in found.pictures.values()]
     drawings = [picture.files(every) for picture in pictures]
     return changed | {name: data for files in drawings for name, data in files.items()}
+
+
+def _text(name: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise BookError(
+            f"{name} is not text in UTF-8: {error}; save it in that encoding"
+        ) from error
 
 
 def _prose(project: Project) -> list[tuple[str, bytes]]:

@@ -15,6 +15,8 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -174,23 +176,56 @@ def test_two_builds_at_once(tmp_path, right):
     note("Pairs of builds at once")
 
 
-def test_a_disk_without_room(tmp_path, right):
-    """No file may become larger: what a full disk does, without filling one."""
-    book = written(tmp_path / "book")
+#: Bytes with which a build ends before its first job, in a job, and as the pages are made.
+ROOMS = (4096, 40_960, 4_194_304)
+#: The same where only the size of a file can be bounded.
+LARGEST = (0, 30_000)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk for what a book makes, filled up for real; None where none can be mounted."""
+    folder = tmp_path / "book" / "_build"
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOMS[0]}", "tmpfs", str(folder)]
+    mounted = shutil.which("mount") and not subprocess.run(mount, capture_output=True).returncode
+    yield folder if mounted else None
+    if mounted:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@contextmanager
+def room_for(size: int, disk: Path | None) -> Iterator[str]:
+    """Leave so many bytes to what is started within; tell what the system says when they are full.
+
+    Only root can mount a disk. For others no file may become larger than that.
+    """
+    if disk is not None:
+        subprocess.run(["mount", "-o", f"remount,size={size}", disk], check=True)
+        yield "No space left on device"
+        return
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-    for room in (0, 30_000):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, limit[1]))
-        try:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limit[1]))
+    try:
+        yield "File too large"
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+
+
+def test_a_disk_without_room(disk, tmp_path, right):
+    book = written(tmp_path / "book")
+    for size in ROOMS if disk else LARGEST:
+        with room_for(size, disk) as full:
             # Old Pythons keep bytecode that was cut off, and trip over it ever after.
             build = book.start("book", "--cores", "2", PYTHONDONTWRITEBYTECODE="1")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         said = build.communicate(timeout=300)[0]
         assert build.returncode == 1, said
         assert "Traceback" not in said
-        assert "File too large" in said
+        assert f"{full}; free some space" in said
         alone(book)
-        note("Builds on a disk without room")
+        note("Builds on a full disk" if disk else "Builds with a limit on the size of files")
+    if disk:
+        subprocess.run(["mount", "-o", "remount,size=1g", disk], check=True)
     book.run("book", "--cores", "2")
     assert made(book) == right[False]
 

@@ -51,7 +51,7 @@ class Pages:
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.project, self.sources = SimpleNamespace(build=root, root=root), root / "stage"
         self.cache = root / "sphinx" / "cache"
-        self.code = 0
+        self.code, self.said = 0, ""
         for name in ("_config.yml", "_toc.yml", "assets/style.css", "index.md", "page.md"):
             self.edit(name, name)
         monkeypatch.setattr(site.subprocess, "run", self._sphinx)
@@ -65,7 +65,7 @@ class Pages:
     def _sphinx(self, *_: object, **__: object) -> SimpleNamespace:
         self.kept = self.cache.is_file()
         files.write(self.cache, "read")
-        return SimpleNamespace(returncode=self.code)
+        return SimpleNamespace(returncode=self.code, stdout=self.said)
 
     def run(self) -> bool:
         site._sphinx(self.project, self.sources)
@@ -135,3 +135,13 @@ def test_a_run_that_failed_drops_the_caches(pages):
         pages.run()
     pages.code = 0
     assert not pages.run()
+
+
+def test_pages_that_find_no_room_say_what_to_do(pages):
+    pages.code, pages.said = 1, "OSError: [Errno 28] No space left on device"
+    with pytest.raises(BookError, match=r"cannot write .*sphinx: No space left on device; free"):
+        pages.run()
+    pages.said = "page.md:1: WARNING: no such label"
+    with pytest.raises(BookError, match=r"the pages do not build:\n  page\.md:1"):
+        pages.run()
+    assert (pages.project.build / "sphinx.log").read_text() == pages.said

@@ -169,3 +169,8 @@ def test_a_figure_that_phones_show_as_it_is_brings_no_other_drawing():
     notebook, files = stage._merge(source, {"cells": [made]}, "part/slug")
     assert list(files) == ["slug.files/gap.csv"]
     assert "image" not in notebook["cells"][1]["source"]
+
+
+def test_a_page_that_is_no_text_is_named():
+    with pytest.raises(BookError, match=r"pages/a\.md is not text in UTF-8: .*; save it in that"):
+        stage._illustrated({"pages/a.md": "Café".encode("latin-1")}, {})
