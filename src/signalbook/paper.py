@@ -100,7 +100,11 @@ def due(project: Project) -> list[tuple[float, str]]:
     found = []
     for chapter in project.chapters:
         source = Source(project.source(chapter))
-        reduced = values(project, source, chapter, "fast")
+        try:
+            reduced = values(project, source, chapter, "fast")
+        except BookError:
+            found.append((0.0, chapter))  # its own run says what is wrong with it
+            continue
         document = {name: p.default for name, p in source.parameters.items()}
         differing = {n: v for n, v in reduced.items() if v != document[n] and n not in OURS}
         try:

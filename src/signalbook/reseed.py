@@ -103,13 +103,16 @@ def _weighed(
         source = Source(project.source(chapter))
         if OWN not in seeds and not draws(source):
             continue
-        rows = [
-            row
-            for row in fresh(project, chapter, entry(record, chapter))
-            if row["threads"] == threads and row["seed"] in seeds
-        ]
+        try:
+            rows = [
+                row
+                for row in fresh(project, chapter, entry(record, chapter))
+                if row["threads"] == threads and row["seed"] in seeds
+            ]
+            cost = _cost(project, chapter, source, rows)
+        except BookError:
+            rows, cost = [], 0.0  # its own run says what is wrong with it
         missing = sorted(set(seeds) - {row["seed"] for row in rows})
-        cost = _cost(project, chapter, source, rows)
         weighed += [
             (cost * number, cost, chapter, seed)
             for number, seed in enumerate(missing, start=1 + len(rows))

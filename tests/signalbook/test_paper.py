@@ -74,6 +74,13 @@ def test_what_is_due_comes_cheapest_first(book):
     assert [chapter for _, chapter in paper.due(project)] == [B, A], "it runs at full size anyway"
 
 
+def test_a_broken_chapter_is_due_and_its_own_run_says_why(book):
+    project = chapters(book)
+    (book.root / "profiles" / "fast" / f"{B}.yml").write_text("runs: .nan  # none\n")
+    project.source(C).write_text("---\nsignalbook: [\n---\n")
+    assert {(0.0, B), (0.0, C)} < set(paper.due(project))
+
+
 def test_the_budget_ends_the_list_and_failures_do_not(book, monkeypatch, capsys):
     project = chapters(book)
     clock, tried = [0.0], []

@@ -65,6 +65,15 @@ def test_a_little_time_goes_to_many_chapters(pretended, capsys):
     assert ran == [(B, 1), (A, 1), (A, 2), (B, 2)], "what is there is not run again"
 
 
+def test_a_broken_chapter_is_named_and_the_others_go_on(pretended, capsys):
+    project, _, ran = pretended
+    project.profile("fast", A).parent.mkdir()
+    project.profile("fast", A).write_text("runs: .nan  # none\n")
+    assert reseed.run_seeds(project, [A, B], 1, 99) == 1
+    assert ran == [(B, 1)]
+    assert f"{A}, seed 1: nothing is kept: " in capsys.readouterr().out
+
+
 def test_a_row_is_stale_when_the_code_has_changed(pretended, book):
     project, _, _ = pretended
     reseed.run_seeds(project, [A, B], 1, 99)

@@ -93,7 +93,7 @@ def test_what_stops_a_run_is_named(path, old, new, message):
 
 
 def test_a_chapter_that_is_no_text_is_named_and_has_a_title(path):
-    path.write_bytes(path.read_text().replace("Prose", "Caf\xe9s").encode("latin-1"))
+    path.write_bytes(path.read_text().replace("Prose", "\xe0 la").encode("latin-1"))
     with pytest.raises(BookError, match=r"a\.md is not text in UTF-8: .*; save it in that"):
         Source(path).check()
     assert Source(path).title == "Chapter a"
