@@ -128,7 +128,11 @@ def _idx(raw: bytes) -> np.ndarray[Any, Any]:
 
 
 def unzipped(file: IO[bytes]) -> bytes:
-    """Return the content of a gzipped file, unless it is more than :data:`UNPACKED`."""
+    """Return the content of a gzipped file, unless it is more than :data:`UNPACKED`.
+
+    >>> unzipped(io.BytesIO(gzip.compress(b"seven")))
+    b'seven'
+    """
     try:
         with gzip.open(file) as stream:
             return limited(stream.read)
