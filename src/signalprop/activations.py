@@ -105,7 +105,13 @@ class Activation:
         >>> tanh.derivative(0.0)
         np.float64(1.0)
         """
-        return _in_kind(lambda t: torch.func.jvp(self._affine, (t,), (torch.ones_like(t),))[1], x)
+        return _in_kind(self._slope, x)
+
+    def _slope(self, x: Tensor) -> Tensor:
+        # Gain and scale by hand: to differentiate a product, torch loads its compiler, for seconds.
+        inner = x if self.gain == 1 else self.gain * x
+        slope: Tensor = torch.func.jvp(self.function, (inner,), (torch.full_like(x, self.gain),))[1]
+        return slope if self.scale == 1 else self.scale * slope
 
     def _affine(self, x: Tensor) -> Tensor:
         y = self.function(x if self.gain == 1 else self.gain * x)
@@ -241,8 +247,9 @@ def _gelu_tanh(x: Tensor) -> Tensor:
 
 
 def _softplus(x: Tensor) -> Tensor:
-    # torch's own becomes linear beyond 20, an error of 2e-9
-    return torch.logaddexp(x, torch.zeros_like(x))
+    # torch's own becomes linear beyond 20, an error of 2e-9. This has the digits of
+    # logaddexp(x, 0), for whose derivative torch loads its compiler.
+    return -F.logsigmoid(-x)
 
 
 def _exp_square(x: Tensor) -> Tensor:

@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 
+#: Numbers that are worked on at once: for few, the calls of torch take longer than the work.
+AT_ONCE = 2**14
+
+
 class Kernel(Protocol):
     """A kernel map up to its constant, in the three forms that keep relative accuracy.
 
@@ -240,11 +244,17 @@ class Hinge:
         farthest = math.acosh(1.5 + 9 / abs(self.threshold))
         low, high = (torch.asinh(torch.tan(u / 2)).clamp(max=farthest) for u in (start, stop))
         total = torch.zeros_like(stop)
-        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        size = max(1, AT_ONCE // max(1, stop.numel()))
+        for some in (slice(first, first + size) for first in range(0, len(_NODES), size)):
+            node, weight = (
+                stop.new_tensor(values[some]).reshape(-1, *[1] * stop.ndim)
+                for values in (_NODES, _WEIGHTS)
+            )
             w = (low + high) / 2 + node * (high - low) / 2
             u, cosh = 2 * torch.atan(torch.sinh(w)), torch.cosh(w)
             damping = torch.exp(-((self.threshold * cosh) ** 2) / 2)
-            total = total + weight * factor(u) * damping / cosh
+            for part in weight * factor(u) * damping / cosh:  # one by one, however many at once
+                total = total + part
         return total * (high - low) / (2 * math.pi)
 
     def centered(self, rho: Tensor) -> Tensor:

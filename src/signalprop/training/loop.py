@@ -214,7 +214,7 @@ class _Run:
 def _own_randomness(stream: Stream, step: int, device: torch.device) -> Iterator[None]:
     """Give what draws from torch's global generator (dropout) its own numbers at each step."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        # Not torch.manual_seed, which notes at each call where it was made: a tenth of a small step.
+        # torch.manual_seed notes where it is called from: up to a tenth of a small step
         seed = stream.torch(step).initial_seed()
         torch.default_generator.manual_seed(seed)
         if device.type == "cuda":
