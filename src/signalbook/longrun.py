@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
@@ -20,6 +22,7 @@ __all__ = ["RUN", "LongRun", "forget", "long_run"]
 
 RUN = "SIGNALBOOK_RUN"  # the variable by which a kernel knows the execution that it serves
 CODE = "code.json"  # the file beside checkpoints that says which code made them
+PAUSE = 2  # seconds between two notes of a group: each is a file that waits for the disk
 USER = "run"  # the file beside checkpoints that says which execution took them up last
 
 
@@ -47,12 +50,11 @@ def long_run(chapter: str) -> LongRun:
     if code is None or code != library_now(code):
         shutil.rmtree(folder, ignore_errors=True)
     write(folder / USER, os.environ.get(RUN, ""))
-    begun = set()
+    told: dict[str, float] = {}  # when, by group, the last time
 
     def progress(group: str, done: int, steps: int) -> None:
-        hundredth = done * 100 // steps > (done - 1) * 100 // steps
-        if hundredth or group not in begun:
-            begun.add(group)
+        if time.monotonic() > told.get(group, -math.inf) + PAUSE:
+            told[group] = time.monotonic()
             write(folder / CODE, json.dumps(library()))
             write(project.progress(chapter), f"{group}, step {done} of {steps}")
 

@@ -58,7 +58,7 @@ class Testimony:
 def library() -> dict[str, str]:
     """Digests of the modules of the library and of the experiments that this kernel has loaded.
 
-    Long runs ask at every hundredth of their way, so no folder is searched for it.
+    Long runs ask every other second, so no folder is searched for it.
     """
     return library_now(name for name in list(sys.modules) if name.split(".")[0] in PACKAGES)
 
