@@ -231,7 +231,7 @@ class KernelMap:
         self._check_depth(single=True)
         return dynamics.basin(self)
 
-    @property
+    @functools.cached_property
     def _at_one(self) -> Tensor:
         return self._constant + self._factor * self._form.complement(
             torch.ones_like(self._constant)
