@@ -138,6 +138,7 @@ def test_coefficients_of_hermite(name, order):
         assert found[0] == pytest.approx(phi.mean, abs=1e-12)
 
 
+@pytest.mark.slow
 @fuzz(
     name=st.sampled_from(["tanh", "relu", "step"]),
     weight=st.lists(st.one_of(numbers, st.floats(0, 4)), max_size=2),
