@@ -23,6 +23,7 @@ from signalprop._arrays import Floats, as_row
 
 __all__ = ["PairRule", "pair_rule"]
 
+TINY = 1e-100  # a kink that is nearer to 0 is at 0: one cannot divide by its radius
 TAIL = 1e-32  # probability of the radii left out, far below rounding even times |u|^8
 
 
@@ -62,7 +63,8 @@ def pair_rule(batch: int, kinks: Sequence[float] = (), order: int = 48) -> PairR
         return PairRule(ends, -ends, torch.full_like(ends, 0.5))
     # 0 is always among them: four arcs or more resolve any function that varies on the scale 1.
     # No circle reaches one beyond 1: how far it is does not matter, and its square must be finite.
-    breaks = np.unique(np.clip([0.0, *points] / np.sqrt(batch - 1), -2, 2))
+    clipped = np.clip([0.0, *points] / np.sqrt(batch - 1), -2, 2)
+    breaks = np.unique(np.where(np.abs(clipped) < TINY, 0.0, clipped))
     angle = np.arccos(-1 / (batch - 1))
     radius, radius_weight = _radii(batch, breaks, order)
     arc, arc_weight = _arcs(radius, breaks, angle, order)
