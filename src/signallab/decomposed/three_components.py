@@ -132,11 +132,13 @@ def moments(
     rng = stream.numpy("data")
     x = torch.from_numpy(rng.standard_normal((n, width)))
     labels = torch.from_numpy(rng.integers(0, 2, n))
-    descent = torch.optim.SGD(net.parameters(), lr=0.01)
+    parameters = list(net.parameters())
     for _ in range(steps):
-        descent.zero_grad()
-        torch.nn.functional.cross_entropy(net(x), labels).backward()  # type: ignore[no-untyped-call]
-        descent.step()
+        loss = torch.nn.functional.cross_entropy(net(x), labels)
+        gradients = torch.autograd.grad(loss, parameters)
+        with torch.no_grad():
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.add_(gradient, alpha=-0.01)
     found = []
     with torch.no_grad():
         for block in net.hidden.children():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import special
+from torch.autograd import functional
 
 from signallab.case import Case
 from signallab.gradients.expected_isometry import gap
@@ -54,7 +55,10 @@ def jacobian(x: Any, w: Any = None) -> Floats:
     """
     point = torch.from_numpy(np.asarray(x, dtype=float))
     weights = None if w is None else torch.from_numpy(np.asarray(w, dtype=float))
-    found = torch.func.jacrev(lambda m: _unit(m if weights is None else weights @ m))(point)
+    # torch.func would load torch's compiler
+    found = functional.jacobian(  # type: ignore[no-untyped-call]
+        lambda m: _unit(m if weights is None else weights @ m), point
+    )
     result: Floats = found.reshape(point.numel(), -1).numpy()
     return result
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 import torch
+from torch.autograd import functional
 
 from signallab.case import Case
 from signalprop import theory, weights
@@ -144,8 +145,7 @@ def display_78(
     for i in range(d):
         for j in set(range(d)) - {i}:
             x = torch.tensor([m[i, i], m[i, j], m[j, j]], dtype=torch.float64)
-            gradient = torch.func.jacrev(_squared_cosine)(x).numpy()
-            hessian = torch.func.hessian(_squared_cosine)(x).numpy()
+            gradient, hessian = _derivatives(x)
             parts = np.stack([change[:, i, i], change[:, i, j], change[:, j, j]])
             mean = np.array([np.trace(m), 0.0, np.trace(m)])
             taylor.append(gradient @ mean + (hessian * (parts @ parts.T)).sum() / 2)
@@ -157,6 +157,14 @@ def display_78(
             )
     left = np.array([*taylor, sum(taylor)])
     return Case(left, np.array([*claimed, float(theory.rank_lemma_12(m))]), words=words)
+
+
+def _derivatives(x: torch.Tensor) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of the squared cosine."""
+    # torch.func would load torch's compiler
+    gradient = functional.jacobian(_squared_cosine, x)  # type: ignore[no-untyped-call]
+    hessian = functional.hessian(_squared_cosine, x)  # type: ignore[no-untyped-call]
+    return gradient.numpy(), hessian.numpy()
 
 
 def _squared_cosine(x: torch.Tensor) -> torch.Tensor:
