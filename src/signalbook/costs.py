@@ -22,7 +22,6 @@ from signalbook.keys import values as values_of
 from signalbook.project import Project
 from signalbook.scale import OURS
 from signalbook.source import Source
-from signalbook.words import duration
 
 __all__ = [
     "Estimate",
@@ -105,6 +104,8 @@ def roughly(seconds: float) -> str:
     >>> roughly(32), roughly(5932), roughly(12_046_440), roughly(1e9)
     ('about 32 s', 'about 1 h 40 min', 'about 3300 h', 'more than a year')
     """
+    from signalbook.words import duration  # with numpy, which the job of a chapter does without
+
     if seconds >= YEAR:
         return "more than a year"
     if seconds >= 36_000:
