@@ -273,10 +273,12 @@ def _distances(
     """
     gram, target, errors = gram_of(name), torch.from_numpy(goal), []
     ridge = RIDGE * torch.eye(h.shape[-2], dtype=h.dtype)
+    noise = np.empty(h.shape)
     for layer in range(depth + 1):
         g = gram(h)
         errors.append(torch.linalg.matrix_norm(g - target).numpy())
         if layer < depth:
-            noise = np.stack([generator.standard_normal(h.shape[1:]) for generator in generators])
+            for run, generator in zip(noise, generators, strict=True):
+                generator.standard_normal(out=run)
             h = torch.linalg.cholesky(g + ridge) @ torch.from_numpy(noise)
     return np.stack(errors, axis=1)
