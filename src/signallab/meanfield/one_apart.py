@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy import optimize, special
 
-from signalprop.limits import pair_rule
+from signalprop.limits import PairRule, pair_rule
 
 __all__ = ["Apart", "branches", "entries", "matrix", "next_ratio"]
 
@@ -55,12 +56,10 @@ def entries(phi: Activation, n: int, ratio: float) -> Apart:
     """
     if n < 3 or not ratio > 0:
         raise ValueError(f"n must be at least 3 and ratio positive, got {n} and {ratio}")
-    nodes, weights = special.roots_gegenbauer(NODES, (n - 3) / 2)
+    nodes, rule, weight = _rules(n)
     lengths = np.sqrt(1 - nodes**2 + ratio * nodes**2)
     along = torch.from_numpy(math.sqrt(ratio) * nodes / lengths)[:, None]
     across = torch.from_numpy(np.sqrt(1 - nodes**2) / lengths)[:, None]
-    rule = pair_rule(n - 1, order=ORDER)
-    weight = torch.from_numpy(weights / weights.sum())[:, None] * rule.weights
     spread = math.sqrt(n / (n - 1))
     first = phi(math.sqrt(n - 1) * along)
     second, third = (
@@ -68,6 +67,14 @@ def entries(phi: Activation, n: int, ratio: float) -> Apart:
     )
     products = (first**2, first * second, second**2, second * third)
     return Apart(*(float((weight * product).sum()) for product in products))
+
+
+@cache
+def _rules(n: int) -> tuple[np.ndarray[Any, np.dtype[np.float64]], PairRule, torch.Tensor]:
+    """The nodes of the first rule, the second rule, and the weights of both together."""
+    nodes, weights = special.roots_gegenbauer(NODES, (n - 3) / 2)
+    rule = pair_rule(n - 1, order=ORDER)
+    return nodes, rule, torch.from_numpy(weights / weights.sum())[:, None] * rule.weights
 
 
 def next_ratio(phi: Activation, n: int, ratio: float) -> float:

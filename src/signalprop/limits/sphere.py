@@ -13,6 +13,7 @@ w uniform and ``P(r^2 > q) = (1 - q)^((n - 3)/2)`` for n >= 4; r = 1 for n = 3.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -109,6 +110,7 @@ def _arcs(radius: Floats, breaks: Floats, angle: float, order: int) -> tuple[Flo
     return nodes.reshape(len(radius), -1), weights.reshape(len(radius), -1)
 
 
+@cache
 def _unit_rule(order: int) -> tuple[Floats, Floats]:
     x, weight = np.polynomial.legendre.leggauss(order)
     return (x + 1) / 2, weight / 2
