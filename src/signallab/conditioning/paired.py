@@ -19,7 +19,7 @@ from signallab.case import Case
 from signalprop._arrays import Floats
 from signalprop.stats import Estimate, mean_interval
 
-__all__ = ["Pairs", "ahead", "close", "decided", "interval", "not_behind", "places"]
+__all__ = ["LEARNED", "Pairs", "ahead", "close", "decided", "interval", "not_behind", "places"]
 
 #: Twice as often right as a guess among ten classes: a network that has learned.
 LEARNED, GUESS = 0.2, 0.1

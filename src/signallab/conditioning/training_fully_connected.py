@@ -14,6 +14,8 @@ import pandas as pd
 import torch
 
 import signalprop as sp
+from signallab.case import Case
+from signallab.conditioning import paired
 from signallab.conditioning.image_training import Data, Setting, dots
 from signalprop import activations
 from signalprop._arrays import Floats
@@ -25,8 +27,11 @@ __all__ = [
     "METHODS",
     "at_head",
     "builder",
+    "decided",
+    "dots_fall",
     "gram",
     "largest_rate",
+    "means",
     "setting",
     "start",
     "steps",
@@ -187,6 +192,44 @@ def steps(
         columns = {"width": width, "multiple": multiples, "rate": rates}
         frames.append(pd.DataFrame({**columns, "before": before, "after": after}))
     return pd.concat(frames, ignore_index=True)
+
+
+def dots_fall(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
+    """The mean dot product over runs is smaller at epoch ``until`` than at ``since``.
+
+    ``path`` has the columns inputs, method, run, epoch, "dot product" and "test accuracy". It
+    counts as smaller if the interval of the paired difference lies on that side of 0.
+    """
+    before, after = (_at(path, inputs, method, e)["dot product"] for e in (since, until))
+    return paired.ahead(after, before, words=inputs)
+
+
+def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
+    """The networks have learned by ``until``, and the mean dot product has surely changed."""
+    before, after = (_at(path, inputs, method, e) for e in (since, until))
+    accuracy = float(after["test accuracy"].mean())
+    if accuracy < paired.LEARNED:
+        return Case(paired.LEARNED, accuracy, words=f"accuracy, {inputs}")
+    return paired.decided(before["dot product"], after["dot product"], [0.0], inputs)
+
+
+def means(path: pd.DataFrame, method: str, since: int, until: int) -> dict[str, float]:
+    """Return, for a sentence, the mean dot products ``one`` and ``end``, and how often ``right``.
+
+    For standardized images; ``one_unit``, ``end_unit`` and ``right_unit`` are of unit length.
+    """
+    found = {}
+    for inputs, mark in (("standardized", ""), ("unit length", "_unit")):
+        before, after = (_at(path, inputs, method, e) for e in (since, until))
+        found[f"one{mark}"] = float(before["dot product"].mean())
+        found[f"end{mark}"] = float(after["dot product"].mean())
+        found[f"right{mark}"] = float(after["test accuracy"].mean())
+    return found
+
+
+def _at(path: pd.DataFrame, inputs: str, method: str, epoch: int) -> pd.DataFrame:
+    of = (path["inputs"] == inputs) & (path["method"] == method) & (path["epoch"] == epoch)
+    return path[of].sort_values("run")
 
 
 def _off_diagonal(matrix: Floats) -> float:

@@ -1,6 +1,7 @@
 """Networks of the figures by hand; where they start; the largest rate against real curvatures."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -100,3 +101,49 @@ def test_steps_descend_below_the_rate_and_not_far_above():
     assert below < found["before"][0]
     assert not above < found["before"][1]
     assert found["rate"][1] == pytest.approx(64 * found["rate"][0])
+
+
+def dots(first, last, accuracy=0.5):
+    """Runs after epochs 1 and 6, in an order that is not theirs."""
+    frames = [
+        pd.DataFrame({"run": range(len(part)), "epoch": e, "dot product": part})
+        for e, part in ((6, last), (1, first))
+    ]
+    path = pd.concat(frames).assign(inputs="raw", method="m")
+    path["test accuracy"] = accuracy
+    return path.sample(frac=1, random_state=0)
+
+
+def test_dots_fall_in_the_mean_of_pairs():
+    """The interval of Student for differences 0.1, 0.2, 0.3 is 0.2 with 0.2484 to each side."""
+    path = dots([0.5, 0.6, 0.9], [0.4, 0.4, 0.6])
+    case = lab.dots_fall(path, "raw", "m", 1, 6)
+    assert (case.left, case.right) == (0, pytest.approx(-0.0484, abs=1e-4))
+    assert lab.decided(path, "raw", "m", 1, 6).left == pytest.approx(0.2484, abs=1e-4)
+    assert lab.decided(path, "raw", "m", 1, 6).right == pytest.approx(0.2)
+
+    surely = dots([0.5, 0.6, 0.9], [0.4, 0.49, 0.8])
+    case = lab.dots_fall(surely, "raw", "m", 1, 6)
+    assert case.left < case.right
+    case = lab.dots_fall(surely, "raw", "m", 6, 1)
+    assert case.left > case.right
+
+
+def test_networks_that_have_not_learned_decide_nothing():
+    case = lab.decided(dots([0.5, 0.6, 0.9], [0.4, 0.49, 0.8], 0.15), "raw", "m", 1, 6)
+    assert (case.left, case.right) == (0.2, pytest.approx(0.15))
+
+
+def test_means_of_both_kinds_of_images():
+    path = pd.concat(
+        [
+            dots([0.5, 0.7], [0.4, 0.5]).assign(inputs="standardized"),
+            dots([0.1, 0.3], [0.0, 0.2], accuracy=0.25).assign(inputs="unit length"),
+        ]
+    )
+    assert lab.means(path, "m", 1, 6) == pytest.approx(
+        {
+            **{"one": 0.6, "end": 0.45, "right": 0.5},
+            **{"one_unit": 0.2, "end_unit": 0.1, "right_unit": 0.25},
+        }
+    )
