@@ -1,6 +1,8 @@
 """What a page shows of a claim: everything that was found, and no markup but our own."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -111,3 +113,11 @@ def test_only_what_the_errata_list_links_there():
     assert "pages/errata" in cards.card(fails)
     reduced = {**fails, "verdict": "disagrees at reduced scale"}
     assert "pages/errata" not in cards.card(reduced)
+
+
+@pytest.mark.slow  # it starts an interpreter
+def test_what_a_chapter_shows_needs_nothing_that_reads_chapters():
+    """Every kernel of a build loads it."""
+    code = "import sys, signalbook.prose, signalbook.settle; print('jupytext' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "False\n"

@@ -130,3 +130,21 @@ def test_no_import_is_circular():
     while leaves := {module for module, targets in graph.items() if not targets}:
         graph = {m: targets - leaves for m, targets in graph.items() if m not in leaves}
     assert graph == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "package"),
+    [
+        # torch's compiler, seconds of work, for the derivative of a product
+        (
+            "from signalprop import activations as A, KernelMap\n"
+            "for phi in (A.softplus, A.gelu.normalized().gained(2.0)):\n"
+            "    phi.derivative(0.5), KernelMap(phi.normalized()).iterate_complement(0.5, 3)",
+            "torch._dynamo",
+        ),
+        ("from signalprop.certify import Identity, Proof", "sympy"),
+    ],
+)
+def test_what_is_slow_to_load_is_left_to_those_who_need_it(code, package):
+    assert package not in loaded_by(code)
