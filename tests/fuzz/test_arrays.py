@@ -98,7 +98,8 @@ def arrays(draw):
         x = np.abs(x)
     elif look == "psd" and len(shape) > 1:
         x = x @ x.swapaxes(-1, -2)
-    x = x * scale
+    with np.errstate(over="ignore"):
+        x = np.nan_to_num(x * scale)  # the largest number for what is beyond
     if look == "bad" and x.size:
         x = np.array(x)
         x.flat[draw(st.integers(0, x.size - 1))] = draw(st.sampled_from([np.nan, np.inf, -np.inf]))
