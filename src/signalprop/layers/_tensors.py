@@ -125,7 +125,8 @@ def rms_norm(x: torch.Tensor, *, eps: float = 0.0) -> torch.Tensor:
     d = x.shape[-1]
     if eps == 0:  # a norm is one pass; where samples may be zero its second derivative is NaN
         norm: torch.Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-        _require_size(norm, None, "RMS norm")
+        least = 1 / torch.finfo(norm.dtype).max  # of what is smaller the reciprocal is infinite
+        _require_size(norm.where(norm > least, 0), None, "RMS norm")
         return x * (norm / math.sqrt(d)).reciprocal_()
     squares = (x * x).sum(-1, keepdim=True)
     return x * torch.add(x.new_full((), eps), squares, alpha=1 / d).rsqrt_()

@@ -96,6 +96,7 @@ def test_frobenius_norm():
         (lambda: batch_norm([[5.0], [5.0]], center=False, divide="std"), "constant"),
         (lambda: layer_norm([[3.0]]), "layer norm.*constant"),
         (lambda: rms_norm([[0.0, 0.0], [1.0, 0.0]]), "RMS norm.* 1 of the 2 .*zero"),
+        (lambda: rms_norm([[5e-309], [1.0]]), "RMS norm.* 1 of the 2 .*zero"),
         (lambda: frobenius_normalize(np.zeros((2, 2))), "Frobenius norm.*zero"),
         (lambda: rms_norm([[1e200]]), "not finite"),
         (lambda: batch_norm(np.ones((0, 2))), "n, d >= 1"),
