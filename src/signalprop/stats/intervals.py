@@ -75,7 +75,13 @@ def mean_interval(
         low, high = _bca(runs, level, as_stream(seed))
     else:
         raise ValueError(f"method must be 't' or 'bootstrap', got {method!r}")
-    return Estimate((mean * unit)[()], (low * unit)[()], (high * unit)[()], level)
+    with np.errstate(over="ignore"):
+        mean, low, high = ((end * unit)[()] for end in (mean, low, high))
+    if not np.isfinite([mean, low, high]).all():
+        raise ValueError(
+            f"values must have an interval within float64, got values up to {np.max(unit):.1g}"
+        )
+    return Estimate(mean, low, high, level)
 
 
 def _runs_first(values: object, axis: int) -> Floats:
@@ -117,12 +123,12 @@ def batch_means(series: object, axis: int = -1, batches: int = 20, level: float 
     >>> batch_means(np.arange(100) % 2, batches=10)
     Estimate(0.5 in [0.5, 0.5] at 95%)
     """
-    times = np.moveaxis(floats(series, "series", None), axis, 0)
+    times, unit = to_unit(np.moveaxis(floats(series, "series", None), axis, 0), axis=0)
     length = len(times) // batches if batches >= 2 else 0
     if length == 0:
         raise ValueError(f"batches must lie in 2..{len(times)}, the series' length, got {batches}")
     blocks = times[len(times) - batches * length :].reshape(batches, length, *times.shape[1:])
-    return mean_interval(blocks.mean(axis=1), level=level)
+    return mean_interval(blocks.mean(axis=1) * unit, level=level)
 
 
 def per_test_error(tests: int, total: float = 1e-3) -> float:

@@ -134,3 +134,13 @@ def test_intervals_do_not_see_the_units(method, unit):
 def test_an_error_too_small_to_divide_is_refused():
     with pytest.raises(ValueError, match="large enough to divide"):
         per_test_error(10, 5e-324)
+
+
+def test_an_interval_beyond_the_floats_is_refused_and_no_sum_on_the_way_overflows():
+    runs = np.array([1.0, 2.0, 4.0])
+    found = mean_interval(4e306 * runs)
+    np.testing.assert_allclose(found.high, 4e306 * mean_interval(runs).high)
+    with pytest.raises(ValueError, match="within float64, got values up to 9e"):
+        mean_interval(1e308 * np.array([1.0, -1.0]))
+    series = np.array([1.7e308, 1.6e308] * 2)
+    np.testing.assert_allclose(batch_means(series, batches=2).value, 1.65e308)
