@@ -48,8 +48,8 @@ def rank_pretraining_(
             f"steps must be at least 0 and batch in 1..{len(inputs)}, got {steps} and {batch}"
         )
     largest = torch.finfo(torch.float32).max
-    if not 0 < rate <= largest:
-        raise ValueError(f"rate must be positive and at most {largest:.3g}, got {rate!r}")
+    if not 0 <= rate <= largest:
+        raise ValueError(f"rate must be at least 0 and at most {largest:.3g}, got {rate!r}")
     inputs = as_tensor(inputs, "inputs")
     stream, h = as_stream(seed).child("pretraining"), inputs
     for depth, block in enumerate(net.hidden):

@@ -46,13 +46,21 @@ def test_rank_pretraining_takes_gradient_steps():
         ({"steps": -1}, "steps must be at least 0"),
         ({"steps": 1, "batch": 9}, "batch in 1..8, got 1 and 9"),
         ({"steps": 1, "batch": 8, "objective": "rank"}, "objective must be one of"),
-        ({"steps": 1, "batch": 8, "rate": 1e300}, "rate must be positive and at most"),
-        ({"steps": 1, "batch": 8, "rate": float("nan")}, "rate must be positive and at most"),
+        ({"steps": 1, "batch": 8, "rate": 1e300}, "rate must be at least 0 and at most"),
+        ({"steps": 1, "batch": 8, "rate": float("nan")}, "rate must be at least 0 and at most"),
     ],
 )
 def test_rank_pretraining_bad_arguments(keywords, message):
     with pytest.raises(ValueError, match=message):
         rank_pretraining_(MLP(3, 3, 1, 2), torch.ones(8, 3), **keywords)
+
+
+def test_steps_of_no_size_lead_nowhere():
+    x = torch.randn(20, 4, generator=Stream(0).torch())
+    net, same = MLP(4, 8, 3, 2), MLP(4, 8, 3, 2)
+    rank_pretraining_(net, x, 5, rate=0.0, batch=10)
+    for one, other in zip(net.parameters(), same.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 def test_rank_pretraining_names_the_rate_at_which_layers_diverge():
