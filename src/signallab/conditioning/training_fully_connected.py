@@ -198,18 +198,29 @@ def dots_fall(path: pd.DataFrame, inputs: str, method: str, since: int, until: i
     """The mean dot product over runs is smaller at epoch ``until`` than at ``since``.
 
     ``path`` has the columns inputs, method, run, epoch, "dot product" and "test accuracy". It
-    counts as smaller if the interval of the paired difference lies on that side of 0.
+    counts as smaller if the interval of the paired difference lies on that side of 0. A network
+    that diverged has no dot product, and counts as one whose dot product rose.
     """
     before, after = (_at(path, inputs, method, e)["dot product"] for e in (since, until))
-    return paired.ahead(after, before, words=inputs)
+    return paired.ahead(after.fillna(1.0), before.fillna(0.0), words=inputs)
 
 
 def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
-    """The networks have learned by ``until``, and the mean dot product has surely changed."""
+    """All networks are there, their accuracy rose to twice a guess, and the mean dot product moved.
+
+    Both changes are outside of what chance explains, by intervals at 95 %.
+    """
     before, after = (_at(path, inputs, method, e) for e in (since, until))
+    if after[["test accuracy", "dot product"]].isna().any(axis=None):
+        return Case(1.0, 0.0, words=f"a network diverged, {inputs}")
     accuracy = float(after["test accuracy"].mean())
     if accuracy < paired.LEARNED:
         return Case(paired.LEARNED, accuracy, words=f"accuracy, {inputs}")
+    rose = paired.ahead(
+        before["test accuracy"], after["test accuracy"], f"accuracy rises, {inputs}"
+    )
+    if rose.left > rose.right:
+        return rose
     return paired.decided(before["dot product"], after["dot product"], [0.0], inputs)
 
 

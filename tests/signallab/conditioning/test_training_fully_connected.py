@@ -110,7 +110,7 @@ def dots(first, last, accuracy=0.5):
         for e, part in ((6, last), (1, first))
     ]
     path = pd.concat(frames).assign(inputs="raw", method="m")
-    path["test accuracy"] = accuracy
+    path["test accuracy"] = np.where(path["epoch"] == 1, 0.1, accuracy) + 0.01 * path["run"]
     return path.sample(frac=1, random_state=0)
 
 
@@ -131,7 +131,19 @@ def test_dots_fall_in_the_mean_of_pairs():
 
 def test_networks_that_have_not_learned_decide_nothing():
     case = lab.decided(dots([0.5, 0.6, 0.9], [0.4, 0.49, 0.8], 0.15), "raw", "m", 1, 6)
-    assert (case.left, case.right) == (0.2, pytest.approx(0.15))
+    assert (case.left, case.right) == (0.2, pytest.approx(0.16))
+    path = dots([0.5, 0.6, 0.9], [0.4, 0.49, 0.8])
+    path["test accuracy"] = 0.5 + np.where(path["epoch"] == 6, [0.1, 0, -0.1] * 2, 0)
+    case = lab.decided(path, "raw", "m", 1, 6)
+    assert case.left > case.right, "accuracy has to rise"
+
+
+def test_a_network_that_diverged_decides_nothing_and_does_not_fall():
+    path = dots([0.5, 0.6, 0.9], [0.4, 0.49, np.nan])
+    case = lab.decided(path, "raw", "m", 1, 6)
+    assert case.left > case.right
+    case = lab.dots_fall(path, "raw", "m", 1, 6)
+    assert case.left > case.right
 
 
 def test_means_of_both_kinds_of_images():
@@ -143,7 +155,7 @@ def test_means_of_both_kinds_of_images():
     )
     assert lab.means(path, "m", 1, 6) == pytest.approx(
         {
-            **{"one": 0.6, "end": 0.45, "right": 0.5},
-            **{"one_unit": 0.2, "end_unit": 0.1, "right_unit": 0.25},
+            **{"one": 0.6, "end": 0.45, "right": 0.505},
+            **{"one_unit": 0.2, "end_unit": 0.1, "right_unit": 0.255},
         }
     )
