@@ -148,12 +148,15 @@ def test_mean_fields(name, weight, bias):
     field = attempt(limits.MeanField, ACTIVATIONS[name], weight, bias)
     if field is None or attempt(lambda: field.length) is None:
         return
-    for values in (field.length, field.correlation, field.chi, field.depth_scale):
-        assert values.shape == (len(weight),)
-        assert not np.isnan(values[np.isfinite(field.length)]).any()
     assert (field.length >= 0).all()
-    near = field.correlation[np.isfinite(field.length)]
-    assert (np.abs(near) <= 1).all()
+    for name in ("length", "chi", "correlation", "depth_scale"):
+        values = attempt(getattr, field, name)
+        if values is None:  # an activation that is as good as a step
+            continue
+        assert values.shape == (len(weight),)
+        there = values[np.isfinite(field.length)]
+        assert not np.isnan(there).any()
+        assert name != "correlation" or (np.abs(there) <= 1).all()
 
 
 @fuzz(count=sizes, largest=sizes, seed=st.integers(-9, 9))

@@ -302,7 +302,11 @@ def _slopes_by_angle(phi: Activation, q: Tensor) -> Tensor:
         slopes = form(std, std, torch.cos(angles)[:, None])[1]
     elif all(kink == 0 for kink in phi.kinks):
         reach = grid_at_length(phi, float(q.max())).reach
-        rule = rule_for(phi.derivative, std, reach)
+        try:
+            rule = rule_for(phi.derivative, std, reach)
+        except ValueError as error:
+            steep = f"{phi.name} is too steep at a length of {float(q.max()):.3g}"
+            raise ValueError(f"{steep}: {error}; weight_variance must be smaller") from error
         slopes = torch.stack(
             [rule.products(phi.derivative, std, float(w)).diagonal() for w in angles]
         )

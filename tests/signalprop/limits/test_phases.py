@@ -120,3 +120,8 @@ def test_series_by_octaves_are_the_functions_and_their_slopes_or_are_refused():
     one = torch.ones(1, dtype=torch.float64)
     with pytest.raises(ValueError, match="too steep: 64 angles do not resolve it"):
         _slopes_by_angle(A.erf.gained(300.0).scaled(1e-8), one)
+
+
+def test_an_activation_that_is_as_good_as_a_step_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"tanh is too steep .*; weight_variance must be smaller"):
+        _ = MeanField(A.tanh, [1e8]).correlation
