@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 __all__ = ["beside"]
 
 MARKS = 12  # on a curve
+SAME = 1e-6  # means of single precision, taken by two hands, differ in the seventh digit
 LOOK: dict[str, Any] = {"marker": "D", "markersize": 4, "markerfacecolor": "none", "lw": 0.7}
 LOOK |= {"linestyle": "-"}
 CHANCE = ("run", "runs", "standard error")  # columns that tell no curves apart
@@ -77,7 +78,7 @@ def _curve(line: Line2D, live: pd.DataFrame, recorded: pd.DataFrame) -> _Curve |
         return None
     for curve in _curves(live, points):
         there = curve.of(live).to_numpy()
-        same = there.shape == points.shape and np.allclose(there, points, rtol=1e-9, atol=0)
+        same = there.shape == points.shape and np.allclose(there, points, rtol=SAME, atol=0)
         # Rows that repeat in the record alone differ in something that the live run held fixed.
         mixed = curve.repeats(recorded) and not curve.repeats(live)
         if same and not mixed and len(curve.of(recorded)):

@@ -126,3 +126,11 @@ def test_a_record_that_varies_what_the_live_run_holds_fixed_is_not_averaged(ax):
     ax.plot(LAYERS, 2.0 * LAYERS)
     two = pd.concat([live.assign(law="a"), live.assign(law="b", rank=0.0)])
     assert beside(ax.figure, live, two, LABEL) == 0
+
+
+def test_means_of_single_precision_are_known_again():
+    _, ax = plt.subplots()
+    live = pd.DataFrame({"depth": [1, 2, 3], "mean loss": [2.1, 1.7, 1.3]})
+    ax.plot(live["depth"], live["mean loss"].astype(np.float32))
+    recorded = pd.DataFrame({"depth": [1, 5], "mean loss": [2.0, 1.0]})
+    assert beside(ax.figure, live, recorded, LABEL) == 1
