@@ -7,7 +7,7 @@ from the recorded rows, whoever drew the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,8 +58,10 @@ def beside(figure: Any, live: pd.DataFrame, recorded: pd.DataFrame, name: str) -
     """
     drawn = 0
     for ax in figure.axes:
-        lines = [(line, _curve(line, live, recorded)) for line in list(ax.lines)]
-        found = [(line.get_color(), curve) for line, curve in lines if curve]
+        found: list[tuple[Any, _Curve]] = []
+        for line in list(ax.lines):
+            if curve := _curve(line, live, recorded, [curve for _, curve in found]):
+                found.append((line.get_color(), curve))
         found += [("0.5", curve) for curve in _others([c for _, c in found], recorded)]
         for color, curve in found:
             points = curve.of(recorded)
@@ -71,19 +73,27 @@ def beside(figure: Any, live: pd.DataFrame, recorded: pd.DataFrame, name: str) -
     return drawn
 
 
-def _curve(line: Line2D, live: pd.DataFrame, recorded: pd.DataFrame) -> _Curve | None:
-    """What the line shows of the live rows, if it can be told and the record has it too."""
+def _curve(
+    line: Line2D, live: pd.DataFrame, recorded: pd.DataFrame, taken: Sequence[_Curve]
+) -> _Curve | None:
+    """What the line shows of the live rows, if it can be told and the record has it too.
+
+    Of several curves that are one in the live run, each line takes another.
+    """
     points = np.array(sorted(zip(*map(np.asarray, line.get_data()), strict=True)))
     if len(points) < 2 or points.dtype.kind not in "fiu":
         return None
+    known = None
     for curve in _curves(live, points):
         there = curve.of(live).to_numpy()
         same = there.shape == points.shape and np.allclose(there, points, rtol=SAME, atol=0)
         # Rows that repeat in the record alone differ in something that the live run held fixed.
         mixed = curve.repeats(recorded) and not curve.repeats(live)
         if same and not mixed and len(curve.of(recorded)):
-            return curve
-    return None
+            known = known or curve
+            if curve not in taken:
+                return curve
+    return known
 
 
 def _curves(rows: pd.DataFrame, points: Any) -> Iterator[_Curve]:

@@ -9,7 +9,17 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 import numpy as np
 import torch
 
-__all__ = ["Array", "Floats", "Numbers", "Plain", "as_dtype", "as_row", "as_tensor", "on_tensors"]
+__all__ = [
+    "Array",
+    "Floats",
+    "Numbers",
+    "Plain",
+    "as_dtype",
+    "as_row",
+    "as_tensor",
+    "on_tensors",
+    "unit_scale",
+]
 
 Array = np.ndarray[Any, Any] | torch.Tensor
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -79,6 +89,21 @@ def as_row(values: object, name: str) -> torch.Tensor:
     if row.ndim != 1:
         raise ValueError(f"{name} must be one row of numbers, got shape {tuple(row.shape)}")
     return row
+
+
+def unit_scale(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the matrices ``(..., n, d)`` divided by a power of two, and it, ``(..., 1, 1)``.
+
+    The largest entry of each is then in [1, 2), so that squares neither overflow nor vanish. No
+    digit changes, as the division is exact. A zero matrix is divided by 1.
+
+    >>> unit_scale(torch.tensor([[12.0, -1.0]]))
+    (tensor([[ 1.5000, -0.1250]]), tensor([[8.]]))
+    """
+    largest = x.detach().abs().amax((-2, -1), keepdim=True)
+    mantissa = torch.frexp(largest).mantissa
+    scale = torch.where(largest > 0, largest / (2 * mantissa), torch.ones_like(largest))
+    return x / scale, scale
 
 
 def as_dtype(dtype: torch.dtype | str) -> torch.dtype:

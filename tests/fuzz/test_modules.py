@@ -240,7 +240,7 @@ MODULES = {
 )
 def test_layers_as_modules(name, a, shape, scale):
     layer = attempt(MODULES[name], a)
-    if layer is None or abs(a) > 1e7 or 0 < abs(a) < 1e-30:  # which is no eps in float32
+    if layer is None or abs(a) > 1e7:
         return
     x = scale * torch.randn(shape, generator=sp.Stream(0).torch())
     y = attempt(layer, x)

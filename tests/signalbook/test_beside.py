@@ -134,3 +134,18 @@ def test_means_of_single_precision_are_known_again():
     ax.plot(live["depth"], live["mean loss"].astype(np.float32))
     recorded = pd.DataFrame({"depth": [1, 5], "mean loss": [2.0, 1.0]})
     assert beside(ax.figure, live, recorded, LABEL) == 1
+
+
+def test_curves_that_are_one_in_the_live_run_stand_beside_their_own_records():
+    _, ax = plt.subplots()
+    live = pd.DataFrame(
+        {"way": ["a", "a", "b", "b"], "depth": [1, 2, 1, 2], "loss": [3.0, 4, 3, 4]}
+    )
+    for _, rows in live.groupby("way"):
+        ax.plot(rows["depth"], rows["loss"])
+    recorded = live.assign(loss=[5.0, 6, 7, 8])
+    assert beside(ax.figure, live, recorded, LABEL) == 2
+    drawn = [line.get_ydata().tolist() for line in ax.lines[2:]]
+    assert drawn == [[5, 6], [7, 8]]
+    colors = [line.get_color() for line in ax.lines]
+    assert colors[2:] == colors[:2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from signalprop._arrays import as_dtype, as_row, as_tensor, on_tensors
+from signalprop._arrays import as_dtype, as_row, as_tensor, on_tensors, unit_scale
 
 
 @on_tensors("x", "y")
@@ -96,3 +96,13 @@ def test_types_by_their_names():
     for bad in ("int32", "flaot", torch.int64, 32):
         with pytest.raises(ValueError, match="dtype must be a floating type such as"):
             as_dtype(bad)
+
+
+@pytest.mark.parametrize("largest", [5e-324, 1e-200, 0.75, 1.0, 2.0, 3.0, 1.7e308])
+def test_the_largest_entry_of_each_matrix_comes_to_between_1_and_2(largest):
+    x = torch.tensor([[[largest, -largest / 2]], [[0.0, 0.0]]], dtype=torch.float64)
+    unit, scale = unit_scale(x)
+    assert 1 <= float(unit[0].abs().max()) < 2
+    assert np.frexp(scale[0].item())[0] == 0.5  # a power of two
+    assert torch.equal(unit * scale, x)
+    assert scale[1].item() == 1

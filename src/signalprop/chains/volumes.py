@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from signalprop._arrays import unit_scale
 from signalprop.chains.engines import draws
 from signalprop.chains.measurement import Measurement
-from signalprop.metrics._checks import unit_scale
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law
 

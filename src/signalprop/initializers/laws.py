@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from signalprop._arrays import as_tensor
-from signalprop.metrics._checks import unit_scale
+from signalprop._arrays import as_tensor, unit_scale
 from signalprop.models import Linear
 from signalprop.random import Stream, as_stream
 from signalprop.weights import Law, as_law

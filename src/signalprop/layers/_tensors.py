@@ -18,6 +18,7 @@ __all__ = [
 
 DIVIDE = ("rms", "std", "norm")
 SCALES = ("1/sqrt n", "1/sqrt d")
+LEAST = 1e-30  # of an eps: far below, it is 0 in float32
 NUMBERS = (float, Real)  # float first: to ask whether it is Real takes as long as a small product
 
 # What looks at numbers or shapes to refuse them is one node of a graph that torch.fx traces.
@@ -179,6 +180,8 @@ def require_options(
 def _require_eps(eps: float) -> None:
     if isinstance(eps, bool) or not isinstance(eps, NUMBERS) or not 0 <= eps < math.inf:
         raise ValueError(f"eps must be a finite number, at least 0, got {eps!r}")
+    if 0 < eps < LEAST:
+        raise ValueError(f"eps must be 0, or at least {LEAST:g} to count in float32, got {eps!r}")
 
 
 def _require_floating(x: object, name: str) -> None:

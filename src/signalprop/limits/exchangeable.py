@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from signalprop._arrays import unit_scale
 from signalprop.limits.sphere import PairRule, pair_rule
-from signalprop.metrics._checks import unit_scale
 
 __all__ = ["GramFixedPoint", "gram_fixed_point"]
 

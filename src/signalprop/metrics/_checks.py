@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import torch
 
+from signalprop._arrays import unit_scale
+
 __all__ = [
     "require_batch",
     "require_positive",
     "require_representable",
     "require_symmetric",
-    "unit_scale",
 ]
-
-
-def unit_scale(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the matrices ``(..., n, d)`` divided by a power of two, and it, ``(..., 1, 1)``.
-
-    The largest entry of each is then in [1, 2), so that squares neither overflow nor vanish. No
-    digit changes, as the division is exact. A zero matrix is divided by 1.
-
-    >>> unit_scale(torch.tensor([[12.0, -1.0]]))
-    (tensor([[ 1.5000, -0.1250]]), tensor([[8.]]))
-    """
-    largest = x.detach().abs().amax((-2, -1), keepdim=True)
-    mantissa = torch.frexp(largest).mantissa
-    scale = torch.where(largest > 0, largest / (2 * mantissa), torch.ones_like(largest))
-    return x / scale, scale
 
 
 def require_batch(x: torch.Tensor) -> None:

@@ -6,12 +6,11 @@ import warnings
 
 import torch
 
-from signalprop._arrays import on_tensors
+from signalprop._arrays import on_tensors, unit_scale
 from signalprop.metrics._checks import (
     require_batch,
     require_positive,
     require_symmetric,
-    unit_scale,
 )
 
 __all__ = [

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from signalprop._arrays import on_tensors
+from signalprop._arrays import on_tensors, unit_scale
 from signalprop.metrics._checks import (
     require_batch,
     require_positive,
     require_representable,
-    unit_scale,
 )
 
 __all__ = ["rank", "rank_ratio", "second_moment_eigenvalues", "soft_rank"]

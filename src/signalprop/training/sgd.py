@@ -8,8 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from signalprop._arrays import on_tensors
-from signalprop.metrics._checks import unit_scale
+from signalprop._arrays import on_tensors, unit_scale
 from signalprop.training.scores import cross_entropy
 
 __all__ = ["adaptive_clip", "clipped_share", "descending"]

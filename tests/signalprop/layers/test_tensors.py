@@ -55,6 +55,7 @@ def test_the_frobenius_norm_becomes_one():
         ({"center": 1}, "center must be True or False, got 1"),
         ({"eps": -1e-9}, "eps must be a finite number, at least 0"),
         ({"eps": math.inf}, "eps must be a finite number"),
+        ({"eps": 1e-300}, "eps must be 0, or at least 1e-30 to count in float32, got 1e-300"),
         ({"eps": True}, "eps must be a finite number"),
         ({"divide": "max"}, "divide must be one of rms, std, norm, got 'max'"),
         ({"scale": "n"}, "scale must be a number or one of 1/sqrt n, 1/sqrt d, got 'n'"),
