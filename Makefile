@@ -105,7 +105,7 @@ fuzz: setup ## ask public functions with 10,000 examples each, into records/fuzz
 	@SIGNALBOOK_PROMISES="$$PWD/records/fuzz.json" $(BIN)/python -m pytest --hypothesis-profile=scheduled tests/fuzz $$P
 
 seeds: setup ## verdicts with other seeds, into records/seeds.json [SEEDS=20] [C=<part>/<slug>] [BUDGET=2h]
-	@$(BIN)/python -m signalbook seeds --count="$$SEEDS" --budget="$$BUDGET" $(if $(C),-- "$$C")
+	@$(BIN)/python -m signalbook seeds --count="$$SEEDS" --budget="$$BUDGET" --cores "$$CORES" $(if $(C),-- "$$C")
 
 clean: ## remove everything that was made, but not the environment
 	rm -rf _build .snakemake

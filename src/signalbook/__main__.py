@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     seeds.add_argument("name", nargs="?", help="<part>/<slug>; without it, all that draw")
     seeds.add_argument("--count", type=int, default=20, help="how many; 0 for the book's own seed")
     seeds.add_argument("--budget", default="", metavar="2h", help="when to begin no more runs")
+    _add_cores(seeds)
     serve = command(_serve, "serve the built site")
     serve.add_argument("--port", type=int, default=8000)
     pdf = command(_pdf, "print the built site: a PDF for each part")
@@ -104,6 +105,10 @@ def _add_place(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--profile", default="fast", help="folders under profiles/: sizes, a place, or both"
     )
+    _add_cores(command)
+
+
+def _add_cores(command: argparse.ArgumentParser) -> None:
     command.add_argument("--cores", type=int, default=os.cpu_count() or 1)
 
 
@@ -229,8 +234,9 @@ def _seeds(project: Project, options: argparse.Namespace) -> int:
     if not 0 <= options.count <= MOST_SEEDS:
         raise BookError(f"SEEDS must be a number from 0 to {MOST_SEEDS}, got {options.count}")
     chapters = [project.require(options.name)] if options.name else project.chapters
+    seconds, cores = budget(options.budget), _cores(options)
     with only_one(project.build / "seeds.lock", "run of `make seeds`"):
-        return run_seeds(project, chapters, options.count, budget(options.budget))
+        return run_seeds(project, chapters, options.count, seconds, cores)
 
 
 def _make_ready(project: Project) -> None:

@@ -14,16 +14,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from signalbook.execute import execute
-from signalbook.files import read_json
 from signalbook.fingerprint import text_digest
-from signalbook.keys import stale, wanted
+from signalbook.keys import built, wanted
 from signalbook.outputs import claims_in
 from signalbook.project import Project
 from signalbook.records import parts
 from signalbook.seeds import OWN, PROFILE, entry, kept, key, save
 from signalbook.vouch import counted, differences
 
-__all__ = ["carry_over", "is_built", "labelled", "shown"]
+__all__ = ["carry_over", "labelled", "shown"]
 
 #: What of a claim is compared.
 NUMBERS = ("verdict", "measured", "error", "slack", "rivals")
@@ -35,8 +34,8 @@ def carry_over(project: Project, chapter: str) -> int:
     A chapter that cannot be run is a ``ChapterError``.
     """
     asked = wanted(project, chapter, PROFILE)
-    if is_built(project, chapter):
-        notebook = _built(project, chapter)
+    notebook = built(project, chapter, PROFILE)
+    if notebook:
         ran = notebook["metadata"]["made"]["key"]
     else:
         run = execute(project, chapter, asked["parameters"] | {"seed": OWN})
@@ -53,15 +52,6 @@ def carry_over(project: Project, chapter: str) -> int:
     read = {"modules": " ".join(counts["code"]["modules"]), "files": " ".join(counts["files"])}
     save(project, chapter, known | read | {"twin": twin})
     return len(rows)
-
-
-def is_built(project: Project, chapter: str) -> bool:
-    """Whether the book was built with the code of today, so that its own run is there."""
-    return not stale(project, chapter, _built(project, chapter), PROFILE)
-
-
-def _built(project: Project, chapter: str) -> Any:
-    return read_json(project.executed(chapter))
 
 
 def _found(cells: list[dict[str, Any]]) -> dict[str, Any]:

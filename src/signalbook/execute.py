@@ -30,7 +30,20 @@ from signalbook.project import Project
 from signalbook.source import Source
 from signalbook.witness import MIME
 
-__all__ = ["ChapterError", "Failure", "Job", "Run", "carry_out", "execute", "execute_for_site"]
+__all__ = [
+    "ChapterError",
+    "Failure",
+    "Job",
+    "Run",
+    "as_ran",
+    "carry_out",
+    "execute",
+    "execute_for_site",
+    "how_it_died",
+    "in_mb",
+    "portable",
+    "threads",
+]
 
 
 @dataclass(frozen=True)
@@ -176,19 +189,25 @@ def execute(
         project.progress(chapter).unlink(missing_ok=True)
     forget(project.checkpoints(chapter), run)
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    unit = 2**20 if sys.platform == "darwin" else 2**10  # ru_maxrss is bytes there, kB elsewhere
     testimony = notebook.cells.pop()["outputs"][0]["data"][MIME]
     return Run(
-        _portable(notebook),
-        {
-            "code": {"cells": source.code_digest, "modules": testimony["modules"]},
-            "files": testimony["files"],
-            "versions": testimony["versions"],
-        },
+        portable(notebook),
+        as_ran(source, testimony),
         round(time.monotonic() - begun, 1),
         round(_cpu_time() - before, 1),
-        round(memory / unit),
+        in_mb(memory),
     )
+
+
+def as_ran(source: Source, testimony: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run rested on, of what its kernel tells at the end."""
+    code = {"cells": source.code_digest, "modules": testimony["modules"]}
+    return {"code": code, "files": testimony["files"], "versions": testimony["versions"]}
+
+
+def in_mb(memory: int) -> int:
+    """Return what the system calls the largest memory of a process: bytes on macOS, else kB."""
+    return round(memory / (2**20 if sys.platform == "darwin" else 2**10))
 
 
 def _cpu_time() -> float:
@@ -226,7 +245,7 @@ class _Papermill:
         testify = new_code_cell(TESTIFY, id="testimony")  # type: ignore[no-untyped-call]
         notebook.cells.append(testify)
         # A chapter has one thread: the cores run chapters side by side, no sum depends on a split.
-        os.environ |= {name: os.environ.get("SIGNALBOOK_THREADS", "1") for name in THREADS}
+        os.environ |= threads()
         try:
             done = papermill.execute_notebook(
                 notebook,
@@ -254,7 +273,7 @@ class _Papermill:
         except CellTimeoutError as error:
             raise self._fail(*_what_took_long(str(error), time_limit)) from error
         except DeadKernelError as error:
-            raise self._fail(*_how_it_died(_Kernel.exit_code)) from error
+            raise self._fail(*how_it_died(_Kernel.exit_code)) from error
         except OSError as error:
             remedy = "Free some space or fix the permissions, then run again."
             raise self._fail(str(error.strerror or error), remedy) from error
@@ -304,8 +323,8 @@ def _what_took_long(said: str, limit: int | None) -> tuple[str, str]:
     )
 
 
-def _how_it_died(code: int | None) -> tuple[str, str]:
-    """What the exit code of a kernel says, and what helps."""
+def how_it_died(code: int | None) -> tuple[str, str]:
+    """Return what the exit code of a kernel says, and what helps."""
     if code is None or code == -signal.SIGKILL:
         return (
             "the kernel was killed, most likely because the machine ran out of memory",
@@ -328,10 +347,16 @@ def _how_it_died(code: int | None) -> tuple[str, str]:
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
-def _portable(notebook: Any) -> Any:
-    """The notebook without times, paths and versions of this machine: equal runs, equal bytes.
+def threads() -> dict[str, str]:
+    """Return the variables that give a chapter one thread, or as many as are asked for."""
+    return {name: os.environ.get("SIGNALBOOK_THREADS", "1") for name in THREADS}
 
-    What code says on its standard error (progress, warnings) is for the one who runs it.
+
+def portable(notebook: Any) -> Any:
+    """Return the notebook without times, paths and versions of this machine.
+
+    Equal runs have equal bytes. What code says on its standard error (progress, warnings) is for
+    the one who runs it.
     """
     notebook.metadata.pop("papermill", None)
     notebook.metadata.pop("language_info", None)

@@ -24,7 +24,17 @@ from signalbook.parameters import read_profile, resolve
 from signalbook.project import Project
 from signalbook.source import Source
 
-__all__ = ["code_changes", "file_changes", "order", "prepare", "seal", "stale", "values", "wanted"]
+__all__ = [
+    "built",
+    "code_changes",
+    "file_changes",
+    "order",
+    "prepare",
+    "seal",
+    "stale",
+    "values",
+    "wanted",
+]
 
 MADE = "made"  # where the metadata of an executed notebook hold its key and seal
 
@@ -121,6 +131,12 @@ def stale(
     changes += file_changes(key["files"], key["code"]["modules"])
     changes += _differences(key["versions"], fingerprint.versions(key["versions"]))
     return f"changed since its run: {', '.join(changes)}" if changes else ""
+
+
+def built(project: Project, chapter: str, profile: str) -> Any | None:
+    """Return the executed notebook of a chapter if the book has it from the code of today."""
+    notebook = read_json(project.executed(chapter))
+    return None if stale(project, chapter, notebook, profile) else notebook
 
 
 def seal(notebook: dict[str, Any], key: Mapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ def make_record(
         run = execute(project, chapter, dict(chosen), on_cell=on_cell)
         seconds = spent()
     changes = [
-        name for ran in (fast, run) for name in code_changes(project, chapter, ran.ran["code"])
+        name for ran in (fast, run.ran) for name in code_changes(project, chapter, ran["code"])
     ]
     if changes:
         raise BookError(f"nothing is recorded: {', '.join(changes)} changed during the run")

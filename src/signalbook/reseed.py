@@ -9,28 +9,42 @@ import datetime
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from papermill import PapermillExecutionError
+from typing import Any, NamedTuple
 
 from signalbook import costs
-from signalbook.carry import carry_over, is_built, labelled, shown
+from signalbook.carry import carry_over, labelled, shown
 from signalbook.errors import BookError
-from signalbook.execute import ChapterError, Run, execute
+from signalbook.execute import Run
 from signalbook.fingerprint import modules
-from signalbook.keys import values, wanted
+from signalbook.keys import built, values, wanted
 from signalbook.ledger import unexpected
 from signalbook.project import Project
 from signalbook.records import read_record
 from signalbook.seeds import OWN, PROFILE, Row, code_now, draws, entry, fresh, kept, key, save
 from signalbook.source import Source
+from signalbook.together import execute_seeds
 from signalbook.vouch import counted
 from signalbook.words import show
 
-__all__ = ["due", "run_seeds"]
+__all__ = ["Runs", "due", "run_seeds"]
+
+#: So many runs of a chapter start together; with more, dear chapters would wait longer for their
+#: first.
+TOGETHER = 10
 
 
-def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: float) -> int:
+class Runs(NamedTuple):
+    """Runs of a chapter that are due: what they weigh, and about how many seconds each takes."""
+
+    weight: float
+    cost: float
+    chapter: str
+    seeds: tuple[int, ...]
+
+
+def run_seeds(
+    project: Project, chapters: Sequence[str], count: int, seconds: float, cores: int = 1
+) -> int:
     """Run ``chapters`` with the seeds 1 to ``count`` until ``seconds`` have passed.
 
     Return 1 if a verdict differs or a chapter cannot be run. A ``count`` of 0 asks for the book's
@@ -39,30 +53,29 @@ def run_seeds(project: Project, chapters: Sequence[str], count: int, seconds: fl
     threads = int(os.environ.get("SIGNALBOOK_THREADS", "1"))
     seeds = range(1, 1 + count) if count else [OWN]
     for chapter in chapters if count else []:
-        if is_built(project, chapter) and draws(Source(project.source(chapter))):
+        if draws(Source(project.source(chapter))) and built(project, chapter, PROFILE):
             _carry(project, chapter)  # costs nothing
-    runs = _weighed(project, chapters, seeds, threads)
+    runs = due(project, chapters, seeds, threads)
     if runs:
-        total = costs.roughly(sum(cost for _, cost, _, _ in runs))
-        print(f"{len(runs)} runs are due, {total} of CPU time together", flush=True)
+        total = costs.roughly(sum(each.cost * len(each.seeds) for each in runs))
+        print(f"{_number(runs)} runs are due, {total} of CPU time together", flush=True)
     ends, failed = time.monotonic() + seconds, 0
-    for place, (_, _, chapter, seed) in enumerate(runs):
+    for place, each in enumerate(runs):
         if time.monotonic() >= ends:
-            print(f"the time is over; {len(runs) - place} runs are left for the next time")
+            print(f"the time is over; {_number(runs[place:])} runs are left for the next time")
             break
         try:
-            if count and not _has_twin(project, chapter):
-                _carry(project, chapter)
-            if _is_there(project, chapter, seed, threads):
-                continue
-            row = _run(project, chapter, seed, threads)
+            if count and not _has_twin(project, each.chapter):
+                _carry(project, each.chapter)
+            failed += _run(project, each, threads, cores)
         except BookError as error:
             failed += 1
-            print(f"{chapter}, seed {seed}: nothing is kept: {error}", flush=True)
-            continue
-        failed += bool(row["differs"])
-        print(f"{chapter}, seed {seed}: {row['cpu_seconds']} s", *row["differs"], sep="\n  ")
+            print(f"{each.chapter}: nothing is kept: {error}", flush=True)
     return int(failed > 0)
+
+
+def _number(runs: Iterable[Runs]) -> int:
+    return sum(len(each.seeds) for each in runs)
 
 
 def _carry(project: Project, chapter: str) -> None:
@@ -77,47 +90,43 @@ def _has_twin(project: Project, chapter: str) -> bool:
     return bool(twin and fresh(project, chapter, {**found, "rows": [twin]}))
 
 
-def _is_there(project: Project, chapter: str, seed: int, threads: int) -> bool:
-    rows = fresh(project, chapter, entry(kept(project), chapter))
-    return any((row["seed"], row["threads"]) == (seed, threads) for row in rows)
-
-
 def due(
     project: Project, chapters: Iterable[str], seeds: Sequence[int], threads: int = 1
-) -> list[tuple[str, int]]:
+) -> list[Runs]:
     """The runs that are not there yet, the cheap ones of chapters with few seeds first.
 
-    A run weighs what it costs, times the number of seeds that its chapter then has. So any time is
-    spread over the book, with more seeds for what is cheap. Where nothing is drawn, other seeds
-    than the book's own are not due.
+    Runs weigh what one costs, times the number of seeds that its chapter has after the first. So
+    any time is spread over the book, with more seeds for what is cheap. Where nothing is drawn,
+    other seeds than the book's own are not due.
     """
-    return [(chapter, seed) for _, _, chapter, seed in _weighed(project, chapters, seeds, threads)]
-
-
-def _weighed(
-    project: Project, chapters: Iterable[str], seeds: Sequence[int], threads: int
-) -> list[tuple[float, float, str, int]]:
-    """The runs that are due, in order: weight, about how many seconds it takes, chapter, seed."""
-    record, weighed = kept(project), []
+    found = []
     for chapter in chapters:
         source = Source(project.source(chapter))
         if OWN not in seeds and not draws(source):
             continue
+        rows = _there(project, chapter, seeds, threads)
+        missing = _missing(rows, seeds)
         try:
-            rows = [
-                row
-                for row in fresh(project, chapter, entry(record, chapter))
-                if row["threads"] == threads and row["seed"] in seeds
-            ]
             cost = _cost(project, chapter, source, rows)
         except BookError:
-            rows, cost = [], 0.0  # its own run says what is wrong with it
-        missing = sorted(set(seeds) - {row["seed"] for row in rows})
-        weighed += [
-            (cost * number, cost, chapter, seed)
-            for number, seed in enumerate(missing, start=1 + len(rows))
-        ]
-    return sorted(weighed)
+            cost = 0.0  # its own run says what is wrong with it
+        for first in range(0, len(missing), TOGETHER):
+            weight = cost * (1 + len(rows) + first)
+            found.append(Runs(weight, cost, chapter, missing[first : first + TOGETHER]))
+    return sorted(found)
+
+
+def _there(
+    project: Project, chapter: str, seeds: Iterable[int], threads: int
+) -> list[Mapping[str, Any]]:
+    """The rows for these seeds that stand for the code of today."""
+    rows = fresh(project, chapter, entry(kept(project), chapter))
+    return [row for row in rows if row["threads"] == threads and row["seed"] in seeds]
+
+
+def _missing(rows: Iterable[Row], seeds: Iterable[int]) -> tuple[int, ...]:
+    there = {row["seed"] for row in rows}
+    return tuple(seed for seed in seeds if seed not in there)
 
 
 def _cost(project: Project, chapter: str, source: Source, rows: Sequence[Row]) -> float:
@@ -130,53 +139,72 @@ def _cost(project: Project, chapter: str, source: Source, rows: Sequence[Row]) -
     return costs.estimate(project, chapter, parameters).seconds
 
 
-def _run(project: Project, chapter: str, seed: int, threads: int) -> Row:
-    """Run a chapter with a seed, and keep its row in the place of an older one."""
-    known = entry(kept(project), chapter)
-    asked, begun = wanted(project, chapter, PROFILE, {"seed": seed}), time.monotonic()
-    try:
-        run = execute(project, chapter, asked["parameters"])
-    except ChapterError as error:
-        if not isinstance(error.__cause__, PapermillExecutionError):
-            raise  # the machine's fault, not the seed's
-        names = known["modules"].split() or sorted(modules())
-        ran = code_now(project, chapter, names)
-        row = _stopped(error.failure.error, time.monotonic() - begun)
-    else:
-        ran = counted(run.ran)
-        row = _found(project, chapter, run, known["rows"])
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    row |= {"seed": seed, "threads": threads, "date": today}
-    row["key"] = key(asked, **ran)
-    others = [r for r in known["rows"] if (r["seed"], r["threads"]) != (seed, threads)]
+def _run(project: Project, runs: Runs, threads: int, cores: int) -> int:
+    """Run a chapter with its seeds, and keep each row in the place of an older one.
+
+    Return how many differ, or failed.
+    """
+    chapter, failed = runs.chapter, 0
+    asked = wanted(project, chapter, PROFILE)
+    # Some may be there by now: carried over, when the first of them was due.
+    seeds = _missing(_there(project, chapter, runs.seeds, threads), runs.seeds)
+    for seed, run in execute_seeds(project, chapter, asked["parameters"], seeds, cores):
+        known = entry(kept(project), chapter)
+        if isinstance(run, Run):
+            ran, row = counted(run.ran), _found(project, chapter, run, known)
+        elif run.__cause__:
+            ran = code_now(project, chapter, known["modules"].split() or sorted(modules()))
+            row = _stopped(run.failure.error)
+        else:  # the machine's fault, not the seed's
+            failed += 1
+            print(f"{chapter}, seed {seed}: nothing is kept: {run}", flush=True)
+            continue
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        row |= {"seed": seed, "threads": threads, "date": today, "key": key(asked, **ran)}
+        _keep(project, chapter, known, row, ran)
+        failed += bool(row["differs"])
+        print(f"{chapter}, seed {seed}: {row['cpu_seconds']} s", *row["differs"], sep="\n  ")
+    return failed
+
+
+def _keep(
+    project: Project,
+    chapter: str,
+    known: Mapping[str, Any],
+    row: Row,
+    ran: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Put a row in the place of an older one, with what its run read."""
+    of = row["seed"], row["threads"]
+    others = [other for other in known["rows"] if (other["seed"], other["threads"]) != of]
     now = {
         "modules": " ".join(sorted(ran["code"]["modules"])),
         "files": " ".join(sorted(ran["files"])),
         "rows": sorted([*others, row], key=lambda r: (r["threads"], r["seed"])),
     }
-    save(project, chapter, known | now)
-    return row
+    save(project, chapter, {**known, **now})
 
 
-def _stopped(error: str, seconds: float) -> dict[str, Any]:
+def _stopped(error: str) -> dict[str, Any]:
     """The row of a run that a cell of the chapter ended."""
     return {
-        "verdicts": {},
+        "claims": 0,
+        "unlike": {},
         "chance": 0.0,
         "outputs": "",
-        "cpu_seconds": round(seconds, 1),
+        "cpu_seconds": 0.0,
         "differs": [f"the run ended with {error}"],
     }
 
 
-def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dict[str, Any]:
-    """The row of a run: the verdict of each claim, and those that differ with what was measured.
+def _found(project: Project, chapter: str, run: Run, known: dict[str, Any]) -> dict[str, Any]:
+    """The row of a run: which claims have another verdict, and with what was measured.
 
-    A verdict differs if it is not the one declared for its ID, or not that of the first row.
+    A verdict differs if it is not the one declared for its ID, or not that of the first run.
     """
     claims = labelled(run.notebook.cells)
     verdicts = {label: claim["verdict"] for label, claim in claims.items()}
-    usual = next((row["verdicts"] for row in rows if row["verdicts"]), verdicts)
+    usual = known["verdicts"] = known["verdicts"] or verdicts
     source, record = Source(project.source(chapter)), read_record(project, chapter)
     wrong = unexpected(source, run.notebook, record)
     differs = [
@@ -185,8 +213,11 @@ def _found(project: Project, chapter: str, run: Run, rows: Sequence[Row]) -> dic
         if usual.get(label) != claim["verdict"] or _is_named(claim, wrong)
     ]
     differs += [f"{label}: there is no such claim" for label in usual if label not in claims]
+    labels = [*usual, *(label for label in verdicts if label not in usual)]
+    unlike = {name: verdicts.get(name) for name in labels if verdicts.get(name) != usual.get(name)}
     return {
-        "verdicts": verdicts,
+        "claims": len(verdicts),
+        "unlike": unlike,
         "chance": sum(claim.get("error", 0.0) for claim in claims.values()),
         "outputs": shown(run.notebook.cells),
         "cpu_seconds": run.cpu_seconds,

@@ -56,20 +56,44 @@ class Kept(NamedTuple):
 def kept(project: Project) -> dict[str, Any]:
     """The record: for each chapter its rows, and the modules and files that its last run read.
 
-    With the twin of its rows (:mod:`signalbook.carry`).
+    With the twin of its rows (:mod:`signalbook.carry`), and the verdicts of the first of them: a
+    row has those that are unlike it.
     """
     return dict(read_json(project.root / FILE) or {})
 
 
 def save(project: Project, chapter: str, now: Mapping[str, Any]) -> None:
     """Write the entry of a chapter into the record."""
-    text = json.dumps(kept(project) | {chapter: now}, indent=1, sort_keys=True)
-    replace(project.root / FILE, text.encode() + b"\n")
+    replace(project.root / FILE, _lines(kept(project) | {chapter: now}, depth=3).encode() + b"\n")
+
+
+def _lines(value: Any, depth: int, indent: str = "") -> str:
+    """JSON with a line for each entry down to a depth, thus for each row and each claim.
+
+    >>> print(_lines({"a": [{"x": 1, "y": [2]}], "b": {}}, 2))
+    {
+     "a": [
+      {"x": 1, "y": [2]}
+     ],
+     "b": {}
+    }
+    """
+    if not depth or not value or not isinstance(value, dict | list):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, list):
+        inside, (first, last) = [_lines(v, depth - 1, indent + " ") for v in value], "[]"
+    else:
+        inside = [
+            f"{json.dumps(k)}: {_lines(value[k], depth - 1, indent + ' ')}" for k in sorted(value)
+        ]
+        first, last = "{}"
+    between = f",\n{indent} "
+    return f"{first}\n{indent} {between.join(inside)}\n{indent}{last}"
 
 
 def entry(record: Mapping[str, Any], chapter: str) -> dict[str, Any]:
     """What the record holds of a chapter; without a row if it has none."""
-    return dict(record.get(chapter, {"modules": "", "files": "", "rows": []}))
+    return dict(record.get(chapter, {"modules": "", "files": "", "verdicts": {}, "rows": []}))
 
 
 def key(asked: Mapping[str, Any], code: Mapping[str, Any], files: Mapping[str, Any]) -> str:
@@ -158,7 +182,7 @@ def seeds_page(project: Project, titles: Mapping[str, str]) -> str:
 def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]) -> str:
     if not seeded:
         return "No run with another seed was kept yet: `make seeds` makes them.\n"
-    claims = sum(len(run.row["verdicts"]) for run in seeded)
+    claims = sum(run.row["claims"] for run in seeded)
     chance = sum(run.row["chance"] for run in seeded)
     differ = sum(bool(run.row["differs"]) for run in seeded)
     stale = sum(not run.fresh for run in seeded)
@@ -219,8 +243,8 @@ def _threads(titles: Mapping[str, str], rows: Sequence[Kept]) -> str:
         other = one.get((run.chapter, run.row["seed"], run.row["key"]))
         if _of(run, 1) or other is None:
             continue
-        verdicts = "the same" if run.row["verdicts"] == other.row["verdicts"] else "others"
-        verdicts = verdicts if run.row["verdicts"] else "it has none"
+        verdicts = "the same" if run.row["unlike"] == other.row["unlike"] else "others"
+        verdicts = verdicts if run.row["claims"] else "it has none"
         outputs = "the same" if run.row["outputs"] == other.row["outputs"] else "others"
         cells = [_link(titles, run.chapter), str(run.row["threads"]), verdicts, outputs]
         lines.append(f"| {' | '.join(cells)} |")
@@ -248,7 +272,7 @@ def _chapters(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept
         if own:
             differ = sum(bool(run.row["differs"]) for run in own)
             chance = show(sum(run.row["chance"] for run in own), 2)
-            cells += [str(len(own[-1].row["verdicts"])), str(differ), chance]
+            cells += [str(own[-1].row["claims"]), str(differ), chance]
         cells = cells if chapter in random else ["draws nothing"]
         cells += [""] * (5 - len(cells))
         lines.append(f"| {' | '.join([_link(titles, chapter), *cells])} |")

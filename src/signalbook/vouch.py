@@ -2,9 +2,10 @@
 
 A record keeps, beside its own claims, its *twin*: what the chapter found at the fast profile with
 the very code that made the record. When code has changed since, the chapter is run at that profile
-again. If all its claims and figures are as in the twin, the record stands for the code of today
-too, and its page says so. A change that matters at the document's size alone is not seen in this
-way; all else is, and where anything differs the record stays stale.
+again; a book that is built has this run. If all its claims and figures are as in the twin, the
+record stands for the code of today too, and its page says so. A change that matters at the
+document's size alone is not seen in this way; all else is, and where anything differs the record
+stays stale.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import pandas as pd
 
 from signalbook import costs
 from signalbook.errors import BookError
-from signalbook.execute import Run, execute
+from signalbook.execute import execute
 from signalbook.files import read_json, replace
-from signalbook.keys import code_changes, values
+from signalbook.keys import built, code_changes, values
 from signalbook.outputs import claims_in, figures_in
 from signalbook.project import Project
 from signalbook.records import read_record, seal
@@ -58,18 +59,29 @@ def counted(ran: Mapping[str, Any]) -> dict[str, Any]:
     return {"code": {**ran["code"], "modules": modules}, "files": files}
 
 
-def twin(project: Project, chapter: str, on_cell: Callable[[int, int], None]) -> tuple[Run, Any]:
-    """Run a chapter at the fast profile; return the run, and what is to be kept of it."""
+def twin(
+    project: Project, chapter: str, on_cell: Callable[[int, int], None]
+) -> tuple[Mapping[str, Any], Any]:
+    """Return what a chapter's run at the fast profile rests on, and what is to be kept of it.
+
+    Where the book was built with the code of today, that run is there.
+    """
     parameters = values(project, Source(project.source(chapter)), chapter, "fast")
-    run = execute(project, chapter, parameters, on_cell=on_cell)
-    cells = run.notebook.cells
+    notebook = built(project, chapter, "fast")
+    if notebook:
+        cells, ran = notebook["cells"], notebook["metadata"]["made"]["key"]
+    else:
+        guess = costs.estimate(project, chapter, parameters)
+        print(f"{chapter}: {costs.roughly(guess.seconds)}, {guess.because}", flush=True)
+        run = execute(project, chapter, parameters, on_cell=on_cell)
+        cells, ran = run.notebook.cells, run.ran
     kept = {
         "parameters": parameters,
-        "versions": run.ran["versions"],
+        "versions": ran["versions"],
         "claims": claims_in(cells),
         "figures": {figure["name"]: thinned(figure["csv"]) for figure in figures_in(cells)},
     }
-    return run, json.loads(json.dumps(kept))
+    return ran, json.loads(json.dumps(kept))
 
 
 def vouch(
@@ -88,11 +100,8 @@ def vouch(
         return False
     if "twin" not in record.data:
         raise BookError(f"the record of {chapter} has no twin: run `make paper C={chapter}`")
-    fast = values(project, Source(project.source(chapter)), chapter, "fast")
-    guess = costs.estimate(project, chapter, fast)
-    print(f"{chapter}: {costs.roughly(guess.seconds)}, {guess.because}", flush=True)
-    run, now = twin(project, chapter, on_cell)
-    if changes := code_changes(project, chapter, run.ran["code"]):
+    ran, now = twin(project, chapter, on_cell)
+    if changes := code_changes(project, chapter, ran["code"]):
         raise BookError(f"nothing is vouched for: {', '.join(changes)} changed during the run")
     if found := list(differences(record["twin"], now)):
         more = f", and {len(found) - 3} more" if len(found) > 3 else ""
@@ -101,7 +110,7 @@ def vouch(
         )
     data = read_json(project.record(chapter))
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    data["vouched"] = {**counted(run.ran), "date": today}
+    data["vouched"] = {**counted(ran), "date": today}
     data = json.loads(json.dumps(data))
     data["seal"] = seal(data)
     replace(project.record(chapter), json.dumps(data, indent=1, sort_keys=True).encode() + b"\n")

@@ -63,11 +63,11 @@ def test_the_run_of_a_built_book_is_a_twin(book, monkeypatch):
     keys.prepare(project, seeds.PROFILE)
     execute_for_site(project, A)
     monkeypatch.setattr(carry, "execute", None)
-    assert carry.is_built(project, A)
+    assert keys.built(project, A, seeds.PROFILE)
     assert carry.carry_over(project, A) == 0
     book.run("seeds", "--count", "1")
     known = json.loads((book.root / seeds.FILE).read_text())[A]
     assert [row["key"] for row in known["rows"]] == [known["twin"]["key"]]
     assert known["twin"]["claims"]["ORTH-X1"]["verdict"] == "holds"
     book.chapter(A, "ORTH-X1", code="values = 1 * values")
-    assert not carry.is_built(project, A)
+    assert not keys.built(project, A, seeds.PROFILE)

@@ -29,12 +29,11 @@ def pretended(book, monkeypatch):
     def usual(chapter):
         return [claim(id="ORTH-X1" if chapter == A else "KER-E5.1")]
 
-    def execute(_, chapter, values):
-        ran.append((chapter, values["seed"]))
-        claims = coming.pop(0) if coming else usual(chapter)
-        if isinstance(claims, Exception):
-            raise claims
-        return run(chapter, claims)
+    def execute_seeds(_, chapter, values, seeds, cores):
+        for seed in seeds:
+            ran.append((chapter, seed))
+            claims = coming.pop(0) if coming else usual(chapter)
+            yield seed, claims if isinstance(claims, Exception) else run(chapter, claims)
 
     def run(chapter, claims):
         output = {"output_type": "display_data", "data": {CLAIMS: claims}}
@@ -44,19 +43,21 @@ def pretended(book, monkeypatch):
         cost = 4.0 if chapter == A else 9.0
         return Run(nbformat.from_dict(notebook), testimony, cost, cost, 100)
 
-    monkeypatch.setattr(reseed, "execute", execute)
+    monkeypatch.setattr(reseed, "execute_seeds", execute_seeds)
     # The book's own seed, which is run for the twin alone, finds what is usual.
     monkeypatch.setattr(carry, "execute", lambda _, chapter, values: run(chapter, usual(chapter)))
     return project, coming, ran
 
 
-def test_a_little_time_goes_to_many_chapters(pretended, capsys):
+def test_a_little_time_goes_to_many_chapters(pretended, monkeypatch, capsys):
     project, _, ran = pretended
     assert reseed.run_seeds(project, [A, B], 1, 99) == 0
     told = capsys.readouterr().out
     assert told.startswith("2 runs are due, about 30 s of CPU time together\n"), "guesses"
-    order = [(A, 2), (A, 3), (A, 4), (B, 2), (B, 3), (B, 4)]  # of weight 8, 12, 16, 18, 27, 36
-    assert reseed.due(project, [A, B], [1, 2, 3, 4]) == order
+    monkeypatch.setattr(reseed, "TOGETHER", 2)
+    of_a = [(8, 4, A, (2, 3)), (16, 4, A, (4, 5))]
+    of_b = [(18, 9, B, (2, 3)), (36, 9, B, (4, 5))]
+    assert reseed.due(project, [A, B], [1, 2, 3, 4, 5]) == [*of_a, *of_b]
     assert reseed.run_seeds(project, [A, B], 2, 0) == 0
     assert len(ran) == 2, "there was no time"
     assert capsys.readouterr().out.startswith("2 runs are due, about 13 s of"), "as the last times"
@@ -71,7 +72,7 @@ def test_a_broken_chapter_is_named_and_the_others_go_on(pretended, capsys):
     project.profile("fast", A).write_text("runs: .nan  # none\n")
     assert reseed.run_seeds(project, [A, B], 1, 99) == 1
     assert ran == [(B, 1)]
-    assert f"{A}, seed 1: nothing is kept: " in capsys.readouterr().out
+    assert f"{A}: nothing is kept: " in capsys.readouterr().out
 
 
 def test_a_row_is_stale_when_the_code_has_changed(pretended, book):
@@ -84,7 +85,7 @@ def test_a_row_is_stale_when_the_code_has_changed(pretended, book):
     path = project.source(A)
     path.write_text(path.read_text().replace("9.0", "8.0"))
     assert "1 of the runs had code that has changed" in seeds.seeds_page(project, TITLES)
-    assert reseed.due(project, [A, B], [1]) == [(A, 1)]
+    assert [runs[2:] for runs in reseed.due(project, [A, B], [1])] == [(A, (1,))]
     reseed.run_seeds(project, [A, B], 1, 99)
     assert "There are 2 runs of 2 chapters" in seeds.seeds_page(project, TITLES)
 
@@ -102,7 +103,7 @@ def test_rows_stand_for_new_code_that_finds_the_same(pretended, capsys):
     reseed.run_seeds(project, [A, B], 2, 99)
     path = project.source(A)
     path.write_text(path.read_text().replace("9.0", "8.0"))
-    assert len(reseed.due(project, [A, B], [1, 2])) == 2
+    assert [runs[2:] for runs in reseed.due(project, [A, B], [1, 2])] == [(A, (1, 2))]
     made = len(ran)
     assert reseed.run_seeds(project, [A, B], 2, 99) == 0
     assert len(ran) == made, "no seed was run again"
@@ -156,7 +157,7 @@ def test_what_is_not_declared_is_told_of_the_first_run_too(pretended):
 def test_a_cell_that_fails_is_a_finding_and_a_machine_that_fails_is_none(pretended, capsys):
     project, coming, _ = pretended
     failed = ChapterError(Failure(A, "NoPower: only luck", ""))
-    failed.__cause__ = reseed.PapermillExecutionError(1, 1, "", "NoPower", "only luck", [])
+    failed.__cause__ = RuntimeError("only luck")
     coming += [failed, ChapterError(Failure(A, "no room on the disk", ""))]
     assert reseed.run_seeds(project, [A], 2, 99) == 1
     (row,) = seeds.kept(project)[A]["rows"]

@@ -44,7 +44,7 @@ def test_a_chapter_draws_if_its_seed_leads_anywhere(tmp_path, code, random):
 
 
 def row(seed, threads=1, **more):
-    kept = {"seed": seed, "threads": threads, "key": "k", "verdicts": {"ORTH-X1": "holds"}}
+    kept = {"seed": seed, "threads": threads, "key": "k", "claims": 1, "unlike": {}}
     return {**kept, "outputs": "o", "chance": 2e-7, "cpu_seconds": 5.0, "differs": [], **more}
 
 
@@ -52,7 +52,7 @@ def test_the_page_counts_what_was_run(book):
     name = "orthogonality/a"
     book.chapter(name, "ORTH-X1")
     rows = [row(0), row(1), row(2, differs=["ORTH-X1: not reproduced."]), row(0, threads=2)]
-    entry = {"modules": "signalbook.settle", "files": "", "rows": rows}
+    entry = {"modules": "signalbook.settle", "files": "", "verdicts": {}, "rows": rows}
     path = book.root / seeds.FILE
     path.parent.mkdir()
     path.write_text(json.dumps({name: entry}))

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from signalbook import records, vouch
+from signalbook import keys, records, vouch
 from signalbook.errors import BookError
+from signalbook.execute import execute_for_site
 from signalbook.ledger import collect
 from signalbook.project import Project
 from signalbook.stage import _chapter
@@ -40,6 +41,18 @@ def test_a_record_stands_for_newer_code_that_finds_the_same(project, capsys):
     edit(project, "most=1 / 10:", "most=2 / 20:")
     assert records.read_record(project, A).changes == ("cells",), "only for the code that ran"
     assert records.read_record(project, A).since == ()
+
+
+@pytest.mark.slow
+def test_a_book_that_is_built_has_the_run_that_is_compared(project, monkeypatch, capsys):
+    make_stale(project)
+    edit(project, "share = lambda k, most=0.1:", "share = lambda k, most=1 / 10:")
+    keys.prepare(project, "fast")
+    execute_for_site(project, A)
+    monkeypatch.setattr(vouch, "execute", None)
+    assert vouch.vouch(project, A)
+    assert capsys.readouterr().out == "", "nothing takes time"
+    assert records.read_record(project, A).fresh
 
 
 def test_its_page_says_so(project):

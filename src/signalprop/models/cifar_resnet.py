@@ -83,12 +83,14 @@ def fixup_(net: CifarResNet, generator: torch.Generator | None = None) -> CifarR
 
     The first convolution of a block has He's Gaussian weights, of variance 2 over fan-in, times
     ``B^(-1/2)``: the power is ``-1/(2k - 2)`` for k convolutions a branch. The second one and the
-    head are zero, biases 0 and factors 1. Returns ``net``.
+    head are zero, biases 0 and factors 1. Returns ``net``, which must have been made for it.
 
     >>> net = fixup_(CifarResNet(8, width=4, norm=None, fixup=True))
     >>> bool((net(torch.rand(2, 3, 8, 8)) == 0).all())
     True
     """
+    if not isinstance(net, CifarResNet) or net.before_head.value is None:
+        raise ValueError(f"net must be a CifarResNet with fixup=True, got {type(net).__name__}")
     first, *others = (part for part in net.modules() if isinstance(part, nn.Conv2d))
     _he_(first, 1.0, generator)
     for one, second in zip(others[::2], others[1::2], strict=True):

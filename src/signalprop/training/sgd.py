@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -44,19 +45,20 @@ def _factor(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return what ``gradient / scale`` is multiplied by to have the greatest length, and ``scale``.
 
-    So nothing is formed that may be beyond the floats.
+    So nothing is formed that may be beyond the floats. No factor shortens a gradient of length 0.
     """
     length, scale = _length(gradient)
     own, own_scale = _length(weight)
-    length = length.where(length > 0, 1)
-    floor = ratio * torch.full_like(length, FLOOR) / length
-    return torch.maximum(ratio * own / length * own_scale, floor), scale
+    some = length.where(length > 0, 1)
+    floor = ratio * torch.full_like(some, FLOOR) / some
+    factor = torch.maximum(ratio * own / some * own_scale, floor)
+    return factor.where(length != 0, math.inf), scale
 
 
 def _length(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the length of ``x / scale`` and ``scale``: 1 where no square leaves the floats."""
     length = torch.linalg.matrix_norm(x, keepdim=True)
-    if bool(((length > SHORT) & length.isfinite()).all()):
+    if bool(((length > SHORT) & length.isfinite()).all()) or not x.numel():
         return length, torch.ones_like(length)
     unit, scale = unit_scale(x)
     return torch.linalg.matrix_norm(unit, keepdim=True), scale

@@ -155,3 +155,9 @@ def test_depths_must_fit():
         CifarResNet(18)
     with pytest.raises(ValueError, match="norm=None"):
         CifarResNet(8, fixup=True)
+
+
+@pytest.mark.parametrize("net", [CifarResNet(8, width=2, norm=None), torch.nn.Linear(2, 2)])
+def test_fixup_is_for_networks_made_for_it(net):
+    with pytest.raises(ValueError, match=f"with fixup=True, got {type(net).__name__}"):
+        fixup_(net)

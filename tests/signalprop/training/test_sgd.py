@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from signalprop import Stream
 from signalprop.models import MLP
@@ -94,6 +95,30 @@ def test_clipped_share_counts_what_descent_shortens():
     share = clipped_share(net, X.expand(2, *X.shape), Y.expand(2, 9), middle)
     torch.testing.assert_close(share, (ratios > middle).float().mean(0))
     assert net.head.weight.grad is None
+
+
+class Reached(nn.Module):
+    """Networks ``(2,)`` whose output does not depend on ``hidden``, for a ReLU is off."""
+
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Parameter(torch.full((2, 3), -1.0))
+        self.bias = nn.Parameter(torch.zeros(2, 3))
+        self.none = nn.Parameter(torch.zeros(2, 0))
+
+    def forward(self, x):
+        off = (x * self.hidden[:, None]).relu()
+        return off + self.bias[:, None] + self.none.sum()
+
+
+def test_what_has_no_gradient_or_no_entries_is_not_clipped():
+    net, x, y = Reached(), torch.ones(2, 4, 3), torch.zeros(2, 4, dtype=torch.int64)
+    for ratio, share in ((1e-6, 1 / 3), (1e6, 0.0)):
+        torch.testing.assert_close(clipped_share(net, x, y, ratio), torch.full((2,), share))
+    with descending(net, torch.ones(2), clip=1e-6):
+        cross_entropy(net(x), y).sum().backward()
+    torch.testing.assert_close(net.hidden.detach(), torch.full((2, 3), -1.0))
+    torch.testing.assert_close(net.bias.detach().norm(dim=1), torch.full((2,), 1e-8))
 
 
 @given(
