@@ -46,8 +46,8 @@ def execute_seeds(
 ) -> Iterator[tuple[int, Run | ChapterError]]:
     """Run a chapter with the ``values`` for each seed; yield what ``execute`` would return.
 
-    Or the error that it would raise, which is caused by a ``RuntimeError`` if a cell raised one.
-    Seeds come in the order in which they are done, ``side_by_side`` at a time.
+    Or the error that it would raise, which has a cause if it is one that a cell raised. Seeds come
+    in the order in which they are done, ``side_by_side`` at a time.
     """
     source = Source(project.source(chapter))
     source.check()
@@ -67,9 +67,10 @@ def execute_seeds(
             answer = json.loads(line)
             seed = answer["seed"]
             yield seed, _outcome(chapter, source, shared, left.pop(seed), answer)
-    finally:
-        worker.kill()
         code = worker.wait()
+    finally:
+        worker.kill()  # nobody waits for the rest
+        worker.wait()
         forget(project.checkpoints(chapter), run)
     for seed in left:
         yield seed, _failed(chapter, *how_it_died(code))
@@ -102,8 +103,8 @@ def _with_values(source: Source, chapter: str, values: Mapping[str, Any]) -> Any
 
 def _before_the_values(source: Source) -> int:
     """How many code cells come before the first that reads a parameter: imports, most often."""
-    names = set(source.parameters)
-    return next(i for i, cell in enumerate(source.code) if _reads(cell.source, names))
+    names, code = set(source.parameters), source.code
+    return next((i for i, cell in enumerate(code) if _reads(cell.source, names)), len(code))
 
 
 def _reads(code: str, names: Collection[str]) -> bool:

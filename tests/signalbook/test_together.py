@@ -1,5 +1,10 @@
 """A chapter for several seeds at once: what a kernel finds, and what is told when one fails."""
 
+import os
+import signal
+import time
+
+import psutil
 import pytest
 
 from signalbook import together
@@ -45,15 +50,44 @@ def test_a_fork_finds_what_a_kernel_finds(book, project, profile):
 @pytest.mark.slow
 def test_what_ends_one_seed_ends_no_other(book, project):
     fails = "assert seed != 1, 'one is odd'"
-    killed = "import os\nif seed == 2: os.kill(os.getpid(), 9)"
-    book.chapter(A, "ORTH-X1", code=f"{fails}\n{killed}\nif seed == 3: exit()")
+    killed = "import os, sys\nif seed == 2: os.kill(os.getpid(), 9)"
+    book.chapter(A, "ORTH-X1", code=f"{fails}\n{killed}\nif seed == 3: sys.exit()")
     runs = found(project, [1, 2, 3, 4])
     assert all(isinstance(runs[seed], ChapterError) for seed in (1, 2))
     assert runs[1].failure.error == "AssertionError: one is odd"
     assert runs[1].__cause__
     assert runs[2].failure.error.startswith("the kernel was killed")
     assert not runs[2].__cause__
+    assert isinstance(runs[3], ChapterError), "it did not come to its end"
     assert not isinstance(runs[4], ChapterError)
+
+
+SLEEPS = """
+import os, pathlib, time
+if seed:
+    pathlib.Path("fork").write_text(str(os.getpid()))
+    time.sleep(300)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_no_fork_outlives_the_command(book, number):
+    book.chapter(A, "ORTH-X1", code=SLEEPS)
+    process, fork = book.start("seeds", "--count", "1"), book.root / "fork"
+    _wait_for(lambda: fork.is_file() and fork.read_text())
+    below = psutil.Process(process.pid).children(recursive=True)
+    assert int(fork.read_text()) in [child.pid for child in below]
+    os.kill(process.pid, number)
+    process.communicate(timeout=60)
+    _wait_for(lambda: not any(child.is_running() for child in below))
+
+
+def _wait_for(condition):
+    deadline = time.monotonic() + 120
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert condition()
 
 
 @pytest.mark.slow
