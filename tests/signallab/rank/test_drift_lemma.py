@@ -29,6 +29,13 @@ def test_a_wrong_drift_leaves_a_remainder_of_order_zero():
     assert np.all(lab.order(3, Stream(0), claimed=2).left == 2)
 
 
+def test_two_orders_that_nearly_cancel_do_not_pass_for_a_lower_one(monkeypatch):
+    stream = Stream(6, ("rank/drift-lemma",))  # the matrix of rank 2 has such a second order
+    assert lab.order(2, stream).right.min() > 1.95
+    monkeypatch.setattr(lab, "FLOOR", 0.0)
+    assert lab.order(2, stream).right.min() < 1.9
+
+
 def test_simulated_agrees_with_the_exact_mean():
     m = lab.correlations(4, Stream(1))["random, d samples"]
     values = lab.simulated(m, 0.1, 4000, Stream(2))
