@@ -65,7 +65,7 @@ def run_seeds(
             print(f"the time is over; {_number(runs[place:])} runs are left for the next time")
             break
         try:
-            if count and not _has_twin(project, each.chapter):
+            if not _has_twin(project, each.chapter):
                 _carry(project, each.chapter)
             failed += _run(project, each, threads, cores)
         except BookError as error:
@@ -151,7 +151,7 @@ def _run(project: Project, runs: Runs, threads: int, cores: int) -> int:
     for seed, run in execute_seeds(project, chapter, asked["parameters"], seeds, cores):
         known = entry(kept(project), chapter)
         if isinstance(run, Run):
-            ran, row = counted(run.ran), _found(project, chapter, run, known)
+            ran, row = counted(run.ran), _found(project, chapter, run, known["twin"])
         elif run.__cause__:
             ran = code_now(project, chapter, known["modules"].split() or sorted(modules()))
             row = _stopped(run.failure.error)
@@ -197,14 +197,14 @@ def _stopped(error: str) -> dict[str, Any]:
     }
 
 
-def _found(project: Project, chapter: str, run: Run, known: dict[str, Any]) -> dict[str, Any]:
+def _found(project: Project, chapter: str, run: Run, twin: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a run: which claims have another verdict, and with what was measured.
 
-    A verdict differs if it is not the one declared for its ID, or not that of the first run.
+    A verdict differs if it is not the one declared for its ID, or not that of the twin.
     """
     claims = labelled(run.notebook.cells)
     verdicts = {label: claim["verdict"] for label, claim in claims.items()}
-    usual = known["verdicts"] = known["verdicts"] or verdicts
+    usual = {label: claim["verdict"] for label, claim in twin["claims"].items()}
     source, record = Source(project.source(chapter)), read_record(project, chapter)
     wrong = unexpected(source, run.notebook, record)
     differs = [

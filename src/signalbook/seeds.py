@@ -56,8 +56,7 @@ class Kept(NamedTuple):
 def kept(project: Project) -> dict[str, Any]:
     """The record: for each chapter its rows, and the modules and files that its last run read.
 
-    With the twin of its rows (:mod:`signalbook.carry`), and the verdicts of the first of them: a
-    row has those that are unlike it.
+    With the twin of its rows (:mod:`signalbook.carry`): a row has the verdicts that are unlike it.
     """
     return dict(read_json(project.root / FILE) or {})
 
@@ -93,7 +92,7 @@ def _lines(value: Any, depth: int, indent: str = "") -> str:
 
 def entry(record: Mapping[str, Any], chapter: str) -> dict[str, Any]:
     """What the record holds of a chapter; without a row if it has none."""
-    return dict(record.get(chapter, {"modules": "", "files": "", "verdicts": {}, "rows": []}))
+    return dict(record.get(chapter, {"modules": "", "files": "", "rows": []}))
 
 
 def key(asked: Mapping[str, Any], code: Mapping[str, Any], files: Mapping[str, Any]) -> str:

@@ -60,13 +60,15 @@ def test_the_other_variables(folder, text):
 def test_a_record_and_a_port(folder, text):
     assert make(folder, "vouch", f"C={text}")[5:] == ["-m", "signalbook", "vouch", "--", text]
     (folder / "log").unlink()
-    lines = make(folder, "seeds", f"SEEDS={text}", f"BUDGET={text}", f"C={text}")
+    lines = make(folder, "seeds", f"SEEDS={text}", f"BUDGET={text}", f"CORES={text}", f"C={text}")
     assert lines[5:] == [
         "-m",
         "signalbook",
         "seeds",
         f"--count={text}",
         f"--budget={text}",
+        "--cores",
+        text,
         "--",
         text,
     ]

@@ -52,7 +52,7 @@ def test_the_page_counts_what_was_run(book):
     name = "orthogonality/a"
     book.chapter(name, "ORTH-X1")
     rows = [row(0), row(1), row(2, differs=["ORTH-X1: not reproduced."]), row(0, threads=2)]
-    entry = {"modules": "signalbook.settle", "files": "", "verdicts": {}, "rows": rows}
+    entry = {"modules": "signalbook.settle", "files": "", "rows": rows}
     path = book.root / seeds.FILE
     path.parent.mkdir()
     path.write_text(json.dumps({name: entry}))

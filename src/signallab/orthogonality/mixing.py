@@ -58,7 +58,7 @@ def walk(
     place.
 
     >>> case = walk((0.0, 1.0, -2.0), start=0, steps=1)
-    >>> case.left, case.right
+    >>> round(case.left, 12), round(case.right, 12)
     (0.5, 0.0)
     """
     phi = np.array(function)
