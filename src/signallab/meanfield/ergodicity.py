@@ -45,6 +45,9 @@ SAME = 1e-6  # squared distance of two samples, over their size, below which the
 def kernels(count: int, states: int, stream: Stream) -> list[Floats]:
     """Return transition matrices: a cycle, which never mixes, and random ones with many zeros.
 
+    From five states on also a funnel, where laws spread and come together again: distances other
+    than the total variation grow there for sure, and among random chains for most draws only.
+
     >>> kernels(1, 3, Stream(0))[0]
     array([[0., 1., 0.],
            [0., 0., 1.],
@@ -52,7 +55,19 @@ def kernels(count: int, states: int, stream: Stream) -> list[Floats]:
     """
     draw = stream.numpy("kernels", states)
     cycle = np.roll(np.eye(states), 1, axis=1)
-    return [cycle, *(draw.dirichlet(np.full(states, 0.3), size=states) for _ in range(count - 1))]
+    fixed = [cycle, _funnel(states)] if states >= 5 else [cycle]
+    rows = np.full(states, 0.3)
+    return [*fixed, *(draw.dirichlet(rows, size=states) for _ in range(count - len(fixed)))]
+
+
+def _funnel(states: int) -> Floats:
+    """From the last but one to all in the middle, from these to the last, then to the first."""
+    kernel = np.zeros((states, states))
+    kernel[0, [0, -2]] = 0.9, 0.1  # the first is left now and then
+    kernel[1:-2, -1] = 1.0
+    kernel[-2, 1:-2] = 1 / (states - 3)
+    kernel[-1, 0] = 1.0
+    return kernel
 
 
 def total_variation(difference: Floats) -> float:

@@ -21,6 +21,17 @@ def test_kernels_are_stochastic_and_the_first_is_a_cycle():
     np.testing.assert_array_equal(np.linalg.matrix_power(found[0], 4), np.eye(4))
 
 
+def test_in_the_funnel_other_distances_grow_and_the_total_variation_does_not():
+    _, funnel, *others = lab.kernels(3, 6, STREAM)
+    np.testing.assert_allclose(funnel.sum(axis=1), 1)
+    assert len(others) == 1
+    after = lab.distance_after(funnel, 1, 4)
+    assert after.left <= after.right + 1e-12
+    for measure in (np.linalg.norm, lambda gap: np.abs(gap).max(), lambda gap: abs(gap[:2].sum())):
+        grown = lab.distance_after(funnel, 1, 4, measure)
+        assert grown.left > 1.15 * grown.right
+
+
 def test_total_variation_is_the_largest_difference_over_events():
     gap = np.array([0.3, -0.1, 0.05, -0.25])
     events = [sum(gap[i] for i in range(4) if k >> i & 1) for k in range(16)]
