@@ -62,6 +62,21 @@ class _Displayed(DisplayPublisher):
         self.shell.shown.append({"output_type": "display_data", **shown})
 
 
+class _Printed(StringIO):
+    """Keeps what a cell prints, between what it displays before and after."""
+
+    def __init__(self, shown: Outputs) -> None:
+        super().__init__()
+        self.shown = shown
+
+    def write(self, text: str) -> int:
+        """Keep the text, with what was printed right before it."""
+        if not self.shown or self.shown[-1]["output_type"] != "stream":
+            self.shown.append({"output_type": "stream", "name": "stdout", "text": ""})
+        self.shown[-1]["text"] += text
+        return len(text)
+
+
 class _Shell(InteractiveShell):
     displayhook_class = Type(_Last)
     display_pub_class = Type(_Displayed)
@@ -69,12 +84,11 @@ class _Shell(InteractiveShell):
 
     def run(self, code: str) -> Outputs:
         """Run a cell as a kernel does; return its outputs, or raise what it raises."""
-        self.shown, printed = [], StringIO()
-        with redirect_stdout(printed):
+        self.shown = []
+        with redirect_stdout(_Printed(self.shown)):
             result = self.run_cell(code, store_history=True)  # type: ignore[no-untyped-call]
         result.raise_error()
-        said = {"output_type": "stream", "name": "stdout", "text": printed.getvalue()}
-        return [said, *self.shown] if said["text"] else self.shown
+        return self.shown
 
 
 def answers(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -108,12 +122,14 @@ def answers(order: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _answer(shell: _Shell, file: Path, shared: Mapping[str, Any], cells: Iterable[str]) -> NoReturn:
+def _answer(shell: _Shell, file: Path, shared: dict[str, Any], cells: Iterable[str]) -> NoReturn:
     """Run the cells of one seed, write down what came of it, and end."""
     code = 1
     try:
         lifeline.follow()
         found = shared if "error" in shared else _outcome(shell, cells, shared["outputs"])
+        if "error" not in found:
+            found["testimony"] = Testimony()._repr_mimebundle_()[MIME]
         file.write_text(json.dumps(found))
         code = 0
     finally:
@@ -121,12 +137,11 @@ def _answer(shell: _Shell, file: Path, shared: Mapping[str, Any], cells: Iterabl
 
 
 def _outcome(shell: _Shell, cells: Iterable[str], before: Iterable[Outputs] = ()) -> dict[str, Any]:
-    """What cells show, and what has run until then; or the error that one of them raises."""
+    """What cells show, after what was shown before; or the error that one of them raises."""
     try:
-        outputs = [*before, *(shell.run(cell) for cell in cells)]
+        return {"outputs": [*before, *(shell.run(cell) for cell in cells)]}
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
-    return {"outputs": outputs, "testimony": Testimony()._repr_mimebundle_()[MIME]}
 
 
 if __name__ == "__main__":

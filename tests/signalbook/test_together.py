@@ -33,7 +33,7 @@ def found(project, seeds, **options):
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["", "runs: 7  # fewer\n"])
 def test_a_fork_finds_what_a_kernel_finds(book, project, profile):
-    book.chapter(A, "ORTH-X1", code="print(seed, runs)\ndisplay(values.max())")
+    book.chapter(A, "ORTH-X1", code="display(values.max())\nprint(seed)\nprint(runs)")
     project.profile("fast", A).parent.mkdir()
     project.profile("fast", A).write_text(profile)
     runs = found(project, [2, 0, 1], side_by_side=2)
