@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -184,6 +185,14 @@ def empty(root: Path) -> MiniBook:
     (root / "index.md").write_text("# A small book\n\n```{include} generated/summary.md\n```\n")
     (root / "pages" / "reading.md").write_text("# How to read\n\nText.\n")
     return MiniBook(root)
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 300) -> None:
+    """Wait until a condition holds: a busy machine takes minutes to start a kernel."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert condition()
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:

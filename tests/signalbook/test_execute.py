@@ -3,13 +3,13 @@
 import fcntl
 import os
 import signal
-import time
 
 import psutil
 import pytest
 
 from signalbook import build, engine, execute
 from signalbook.project import Project
+from tests.signalbook.minibook import wait_for
 
 pytestmark = pytest.mark.slow  # it starts interpreters, kernels, builds
 
@@ -20,13 +20,6 @@ import os, pathlib, time
 pathlib.Path("kernel").write_text(str(os.getpid()))
 time.sleep(300)
 """
-
-
-def wait_for(condition, seconds=300):  # a busy machine takes minutes to start a kernel
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert condition()
 
 
 @pytest.mark.parametrize(

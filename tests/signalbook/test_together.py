@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import psutil
 import pytest
@@ -13,6 +12,7 @@ from signalbook.execute import ChapterError, execute
 from signalbook.keys import wanted
 from signalbook.project import Project
 from signalbook.source import Source
+from tests.signalbook.minibook import wait_for
 
 A = "orthogonality/a"
 
@@ -75,19 +75,12 @@ if seed:
 def test_no_fork_outlives_the_command(book, number):
     book.chapter(A, "ORTH-X1", code=SLEEPS)
     process, fork = book.start("seeds", "--count", "1"), book.root / "fork"
-    _wait_for(lambda: fork.is_file() and fork.read_text())
+    wait_for(lambda: fork.is_file() and fork.read_text())
     below = psutil.Process(process.pid).children(recursive=True)
     assert int(fork.read_text()) in [child.pid for child in below]
     os.kill(process.pid, number)
     process.communicate(timeout=60)
-    _wait_for(lambda: not any(child.is_running() for child in below))
-
-
-def _wait_for(condition):
-    deadline = time.monotonic() + 120
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert condition()
+    wait_for(lambda: not any(child.is_running() for child in below), seconds=30)
 
 
 @pytest.mark.slow
