@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "srun")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "srun", "setpriv")
 
 CONFIGURATION = """\
 ClusterName=test
@@ -41,6 +43,8 @@ PartitionName=main Nodes=ALL Default=YES State=UP
 
 #: Where commands look by themselves: in a job Snakemake's plugin takes SLURM_CONF away.
 USUAL = Path("/etc/slurm/slurm.conf")
+#: What a link of these tests leads to, by which one that a killed test left is known.
+OURS = "slurm-of-signalprop-tests.conf"
 
 
 def missing() -> str:
@@ -48,21 +52,37 @@ def missing() -> str:
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     if lacking := [name for name in PROGRAMS if shutil.which(name, path=path) is None]:
         return f"there is no Slurm here, {', '.join(lacking)} not found"
-    if USUAL.exists():
+    if USUAL.exists() and not _ours():
         return f"this machine has a Slurm of its own, by {USUAL}"
     if os.getuid() != 0:
         return f"only root may write {USUAL}"
     return ""
 
 
+def _ours() -> bool:
+    return USUAL.is_symlink() and USUAL.readlink().name == OURS
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait until no other test on this machine has a Slurm: there is one ``USUAL`` for all."""
+    with (Path(tempfile.gettempdir()) / "slurm-of-signalprop-tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @contextmanager
 def slurm(folder: Path) -> Iterator[dict[str, str]]:
-    """Run munged, slurmctld and slurmd; yield the environment in which its commands find it."""
+    """Run munged, slurmctld and slurmd; yield the environment in which its commands find it.
+
+    To be called ``alone``, where nothing is ``missing``: a link that stands then was left by a test
+    that was killed.
+    """
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
     ports = [_free_port() for _ in range(2)]
     host, user = socket.gethostname().partition(".")[0], _user()
-    configuration = folder / "slurm.conf"
+    configuration = folder / OURS
     configuration.write_text(CONFIGURATION.format(host=host, ports=ports, folder=folder, user=user))
     key = folder / "munge.key"
     key.write_bytes(os.urandom(128))
@@ -77,7 +97,8 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
     munged += [f"--{name}={path}" for name, path in files.items()]
     with ExitStack() as stack:
         USUAL.parent.mkdir(exist_ok=True)
-        USUAL.unlink(missing_ok=True)  # of a test that was killed: it leads nowhere
+        if USUAL.is_symlink():  # ours, or it leads nowhere: see `missing`
+            USUAL.unlink()
         USUAL.symlink_to(configuration)
         stack.callback(USUAL.unlink)
         stack.enter_context(_running(munged, folder, environment))
@@ -93,7 +114,10 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
 def _running(command: list[str], folder: Path, environment: dict[str, str]) -> Iterator[None]:
     with (folder / f"{command[0]}.log").open("w") as log:
         process = subprocess.Popen(
-            command, env=os.environ | environment, stdout=log, stderr=subprocess.STDOUT
+            ["setpriv", "--pdeathsig", "TERM", *command],  # it ends with a test that is killed
+            env=os.environ | environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
         try:
             yield

@@ -1,13 +1,15 @@
 """The whole way through a real Slurm: results in place, a job that fails, one that is cancelled."""
 
-import fcntl
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import time
 
+import psutil
 import pytest
 
 from tests.signalbook import slurm
@@ -27,17 +29,31 @@ if not mark.exists():
 """
 
 
+#: A test that is killed while its Slurm runs.
+KILLED = """
+import os, pathlib, signal, sys
+from tests.signalbook import slurm
+with slurm.slurm(pathlib.Path(sys.argv[1])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
 @pytest.fixture
-def cluster(tmp_path_factory):
-    """The environment of a Slurm; one at a time, whatever runs beside."""
-    with (tmp_path_factory.getbasetemp().parent / "slurm.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def nothing():
+    """No Slurm but what the test starts, one test at a time, whatever runs beside."""
+    with slurm.alone():
         if why := slurm.missing():
             if os.environ.get("NEEDS_SLURM"):
-                pytest.fail(f"{why}: apt install slurmctld slurmd slurm-client munge")
+                pytest.fail(f"{why} (apt install slurmctld slurmd slurm-client munge)")
             pytest.skip(why)
-        with slurm.slurm(tmp_path_factory.mktemp("slurm")) as environment:
-            yield environment
+        yield
+
+
+@pytest.fixture
+def cluster(nothing, tmp_path_factory):
+    """The environment of a Slurm."""
+    with slurm.slurm(tmp_path_factory.mktemp("slurm")) as environment:
+        yield environment
 
 
 def run(book, cluster, *arguments, code=0):
@@ -105,4 +121,22 @@ def test_stopping_a_build_takes_its_jobs_back(book, cluster):
         asked, env=os.environ | cluster, capture_output=True, text=True
     ).stdout.strip():
         assert time.monotonic() < ends
+        time.sleep(0.2)
+
+
+def test_what_a_killed_test_left_is_in_nobodys_way(nothing, tmp_path):
+    code = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "killed"], cwd=ROOT).returncode
+    assert code == -signal.SIGKILL
+    assert slurm.USUAL.is_symlink()
+    assert not slurm.missing()
+    with slurm.slurm(tmp_path / "next"):
+        pass
+    assert not slurm.USUAL.is_symlink()
+    ends = time.monotonic() + 60
+    while str(tmp_path / "killed") in " ".join(
+        word
+        for process in psutil.process_iter(["environ"])
+        for word in (process.info["environ"] or {}).values()
+    ):
+        assert time.monotonic() < ends, "the daemons outlived the test that started them"
         time.sleep(0.2)
