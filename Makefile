@@ -57,7 +57,7 @@ book: setup ## execute what is stale, build the site into _build/site
 	@$(BIN)/python -m signalbook book --cores "$$CORES" --profile "$$PROFILE"
 
 test: setup ## run the test suite (no browser, no data; the network for the pins alone)
-	@$(BIN)/python -m pytest -n "$$CORES" --dist worksteal
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-fast: setup ## run the tests that take a second at most: under a minute, no builds, no long statistics
 	@$(BIN)/python -m pytest -n "$$CORES" -m "not slow"

@@ -535,7 +535,8 @@ def beside_network(
     frames = []
     for (law, n), batches in drawn.items():
         tree, network = end_norms(batches), network_ends(batches, depth)
-        frame = tree.assign(law=law).join(network.drop(columns="points"), rsuffix=" of network")
+        theirs = {name: f"{name} of network" for name in network if name in tree}
+        frame = tree.assign(law=law).join(network.drop(columns="points").rename(columns=theirs))
         frame["network two odd"] = network["second"] > n / 4
         frame["network none odd"] = network["longest"] <= n / 4
         frames.append(frame)

@@ -85,7 +85,7 @@ def test_training_is_gradient_descent_by_hand(setting):
     parts = [slice(i, i + 8) for i in range(0, 32, 8)]
     by_hand = np.mean(
         [
-            float(torch.nn.functional.cross_entropy(net(setting.images[p])[0], setting.labels[p]))
+            torch.nn.functional.cross_entropy(net(setting.images[p])[0], setting.labels[p]).item()
             for p in parts
         ]
     )
