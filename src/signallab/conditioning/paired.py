@@ -7,40 +7,83 @@ claimed with them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from signallab.case import Case
 from signalprop._arrays import Floats
 from signalprop.stats import Estimate, mean_interval
 
-__all__ = ["LEARNED", "Pairs", "ahead", "close", "decided", "interval", "not_behind", "places"]
+__all__ = [
+    "GUESS",
+    "LEARNED",
+    "Pairs",
+    "ahead",
+    "close",
+    "decided",
+    "deciding",
+    "interval",
+    "mixed",
+    "places",
+    "runs_for",
+]
 
 #: Twice as often right as a guess among ten classes: a network that has learned.
 LEARNED, GUESS = 0.2, 0.1
+#: Digits that an accuracy in single precision has after the point.
+DIGITS = 6
 
 
 def interval(first: ArrayLike, second: ArrayLike) -> Estimate:
     """Return the mean of ``second - first``, one number a run ``(runs,)``, with its interval.
 
+    Rounded to the digits that accuracies have, so that equal means differ by 0.
+
     >>> interval([0.1, 0.2, 0.3], [0.2, 0.4, 0.6])
     Estimate(0.2 in [-0.04841, 0.4484] at 95%)
     """
-    return mean_interval(np.asarray(second, float) - np.asarray(first, float))
+    found = mean_interval(np.asarray(second, float) - np.asarray(first, float))
+    ends = np.round([found.value, found.low, found.high], DIGITS) + 0.0  # no negative zero
+    return Estimate(*ends.tolist(), found.level)
 
 
-def not_behind(first: ArrayLike, second: ArrayLike, margin: float, words: str = "") -> Case:
-    """``second`` is at most ``margin`` behind ``first``, with its interval.
+def runs_for(found: Estimate, runs: int, half_width: float) -> int:
+    """Return how many runs narrow the interval ``found`` of ``runs`` to a ``half_width``.
 
-    >>> not_behind([0.1, 0.2, 0.3], [0.2, 0.4, 0.6], 0.05).left.round(4)
-    np.float64(0.0484)
+    That is if their spread stays. Two runs are the least that have an interval.
+
+    >>> [runs_for(interval([0.1, 0.2, 0.3], [0.2, 0.4, 0.6]), 3, w) for w in (1.0, 0.25, 0.1)]
+    [2, 3, 7]
     """
-    return Case(np.maximum(0.0, -interval(first, second).low), margin, words=words)
+    spread = found.half_width * np.sqrt(runs) / _quantile(runs)
+    most = max(2, int(np.ceil((_quantile(2) * spread / half_width) ** 2)))  # the widest quantile
+    low, high = 2, most
+    while low < high:  # the half width falls with the number of runs
+        middle = (low + high) // 2
+        wide = _quantile(middle) * spread / np.sqrt(middle) > half_width
+        low, high = (middle + 1, high) if wide else (low, middle)
+    return low
+
+
+def _quantile(runs: int) -> float:
+    return float(stats.t.ppf(0.975, runs - 1))
+
+
+def mixed(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the two with every second run exchanged, as if there were no difference of methods.
+
+    >>> mixed([0, 0, 0], [1, 1, 1])
+    (array([0, 1, 0]), array([1, 0, 1]))
+    """
+    one, two = np.asarray(first), np.asarray(second)
+    odd = np.arange(len(one)) % 2 == 1
+    return np.where(odd, two, one), np.where(odd, one, two)
 
 
 def close(first: ArrayLike, second: ArrayLike, margin: float, words: str = "") -> Case:
@@ -73,6 +116,25 @@ def decided(first: ArrayLike, second: ArrayLike, limits: Sequence[float], words:
     found = interval(first, second)
     distance = min(abs(found.value - limit) for limit in limits)
     return Case(found.half_width, distance, words=words)
+
+
+def deciding(
+    over: Sequence[Mapping[str, Any]], statement: Callable[..., Case], decided: Callable[..., Case]
+) -> list[Mapping[str, Any]]:
+    """Return the places that have to be decided before a statement on all of them is.
+
+    One where it is decided against is enough; where there is none, all have to be decided for it.
+
+    >>> points = [{"x": 1.0}, {"x": -1.0}]
+    >>> deciding(points, lambda x: Case(0.0, x), lambda x: Case(0.5, abs(x)))
+    [{'x': -1.0}]
+    """
+    against = [at for at in over if _true(decided(**at)) and not _true(statement(**at))]
+    return against or list(over)
+
+
+def _true(case: Case) -> bool:
+    return bool(np.all(case.left <= case.right))
 
 
 def places(others: Sequence[str], depths: Sequence[int]) -> list[dict[str, Any]]:
@@ -109,10 +171,10 @@ class Pairs:
         """Return by how much the method is ahead of the other, with its interval."""
         return interval(*self._both(other, depth, part))
 
-    def ahead(self, other: str, depth: int, part: str, swap: bool = False) -> Case:
-        """The method is ahead of the other; with ``swap`` the other way round."""
-        one, two = self._both(other, depth, part)
-        return ahead(*((two, one) if swap else (one, two)), words=f"{other}, {part}, depth {depth}")
+    def ahead(self, other: str, depth: int, part: str, mix: bool = False) -> Case:
+        """The method is ahead of the other; with ``mix`` the two are :func:`mixed`."""
+        pair = self._both(other, depth, part)
+        return ahead(*(mixed(*pair) if mix else pair), words=f"{other}, {part}, depth {depth}")
 
     def close(self, other: str, depth: int, part: str, margin: float, guess: bool = False) -> Case:
         """The two are at most ``margin`` apart; with ``guess`` the other guesses."""

@@ -6,12 +6,13 @@ Training itself is in :mod:`signallab.conditioning.image_training`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from scipy.interpolate import CubicSpline
 
 import signalprop as sp
 from signallab.case import Case
@@ -25,6 +26,7 @@ from signalprop.random import Stream
 __all__ = [
     "ACTIVATIONS",
     "METHODS",
+    "Rates",
     "at_head",
     "builder",
     "decided",
@@ -32,6 +34,7 @@ __all__ = [
     "gram",
     "largest_rate",
     "means",
+    "moves",
     "setting",
     "start",
     "steps",
@@ -42,6 +45,8 @@ EPS = 1e-5
 #: Activations with mean 0 and variance 1, which need no normalization layer.
 ACTIVATIONS = {"NormReLU": activations.norm_relu(), "SELU": activations.selu}
 CLASSES = 10
+#: Angles at which a kernel is computed; between them a cubic spline errs by 1e-6 of it at most.
+ANGLES = 301
 
 Layers = list[Callable[[torch.Tensor], torch.Tensor]]
 
@@ -162,9 +167,18 @@ def largest_rate(activation: str, depth: int, width: int, cosines: Floats) -> fl
     >>> round(rates[0] / rates[1], 12)
     2.0
     """
-    kernel = np.asarray(ntk(cosines, ACTIVATIONS[activation], depth))
+    kernel = _kernel(activation, depth)(np.arccos(np.clip(cosines, -1, 1)))
     top = float(np.linalg.eigvalsh(kernel)[-1]) / len(cosines)
     return 2 * CLASSES / (width * top)
+
+
+@cache
+def _kernel(activation: str, depth: int) -> CubicSpline:
+    """The tangent kernel of samples of one length, as a function of their angle: it is smooth."""
+    angles = np.linspace(0, np.pi, ANGLES)
+    pairs = np.ones((ANGLES, 2, 2))
+    pairs[:, 0, 1] = pairs[:, 1, 0] = np.cos(angles)
+    return CubicSpline(angles, np.asarray(ntk(pairs, ACTIVATIONS[activation], depth))[:, 0, 1])
 
 
 def steps(
@@ -194,15 +208,60 @@ def steps(
     return pd.concat(frames, ignore_index=True)
 
 
-def dots_fall(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
+class Rates:
+    """What a search says of the rates that a method stands, and of those at which it learns.
+
+    ``found`` is the outcome of the search, with accuracies on ``kept`` images. ``stands`` is, by
+    method and depth, the largest rate at which the loss stays finite. ``useful`` is the largest at
+    which the network learns, 0 if there is none: it is right more often than a guess by five
+    standard deviations of a guess, which chance does not bring about.
+
+    >>> columns = {"method": "a", "depth": 2, "rate": [1.0, 0.1], "loss": 2.0}
+    >>> rates = Rates(pd.DataFrame(columns | {"accuracy": [0.12, 0.3]}), 100)
+    >>> float(rates.stands["a", 2]), float(rates.useful["a", 2])
+    (1.0, 0.1)
+    """
+
+    def __init__(self, found: pd.DataFrame, kept: int) -> None:
+        least = paired.GUESS + 5 * np.sqrt(paired.GUESS * (1 - paired.GUESS) / kept)
+        plans = [found["method"], found["depth"]]
+        self.stands = found["rate"].where(found["loss"].notna(), 0.0).groupby(plans).max()
+        self.useful = found["rate"].where(found["accuracy"] >= least, 0.0).groupby(plans).max()
+
+    def smaller(self, other: str, depth: int, least: float = 2) -> Case:
+        """NormReLU stands at most a ``least``-th of the largest rate that the other stands."""
+        left = least * self.stands["NormReLU", depth]
+        return Case(left, self.stands[other, depth], words=f"{other}, depth {depth}")
+
+    def larger(self, other: str, depth: int, least: float = 2) -> Case:
+        """The other learns at ``least`` times the largest rate that NormReLU stands."""
+        left = least * self.stands["NormReLU", depth]
+        return Case(left, self.useful[other, depth], words=f"{other}, depth {depth}")
+
+    def learns(self, other: str, depth: int) -> Case:
+        """There is a rate at which the other learns."""
+        none = float(self.useful[other, depth] == 0)
+        return Case(none, 0.0, words=f"{other}, depth {depth}")
+
+    def words(self, method: str, depth: int) -> str:
+        """Return for a sentence at which rates a method learns."""
+        rate = self.useful[method, depth]
+        return f"up to {rate:g}" if rate else "at none of them"
+
+
+def dots_fall(
+    path: pd.DataFrame, inputs: str, method: str, since: int, until: int, mix: bool = False
+) -> Case:
     """The mean dot product over runs is smaller at epoch ``until`` than at ``since``.
 
     ``path`` has the columns inputs, method, run, epoch, "dot product" and "test accuracy". It
     counts as smaller if the interval of the paired difference lies on that side of 0. A network
-    that diverged has no dot product, and counts as one whose dot product rose.
+    that diverged has no dot product, and counts as one whose dot product rose. With ``mix`` every
+    second run goes backwards.
     """
     before, after = (_at(path, inputs, method, e)["dot product"] for e in (since, until))
-    return paired.ahead(after.fillna(1.0), before.fillna(0.0), words=inputs)
+    pair = after.fillna(1.0), before.fillna(0.0)
+    return paired.ahead(*(paired.mixed(*pair) if mix else pair), words=inputs)
 
 
 def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
@@ -222,6 +281,23 @@ def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int
     if rose.left > rose.right:
         return rose
     return paired.decided(before["dot product"], after["dot product"], [0.0], inputs)
+
+
+def moves(path: pd.DataFrame, since: Sequence[int], until: int) -> pd.DataFrame:
+    """Return by how much the mean dot product rises from an epoch to the last, with the interval.
+
+    A row for each kind of images, each method and each epoch of ``since``, over networks that did
+    not diverge; where fewer than two are left there is none.
+    """
+    rows = []
+    for (inputs, method), _ in path.groupby(["inputs", "method"], sort=False):
+        for epoch in since:
+            both = [_at(path, inputs, method, e).set_index("run") for e in (epoch, until)]
+            one, two = pd.concat([of["dot product"] for of in both], axis=1).dropna().T.to_numpy()
+            if len(one) > 1:
+                rose = paired.interval(one, two)
+                rows.append((inputs, method, epoch, rose.value, rose.low, rose.high))
+    return pd.DataFrame(rows, columns=["inputs", "method", "from epoch", "rises by", "low", "high"])
 
 
 def means(path: pd.DataFrame, method: str, since: int, until: int) -> dict[str, float]:

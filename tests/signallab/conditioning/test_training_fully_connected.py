@@ -8,6 +8,7 @@ import torch
 import signalprop as sp
 from signallab.conditioning import image_training as training
 from signallab.conditioning import training_fully_connected as lab
+from signalprop.limits import ntk
 from signalprop.random import Stream
 
 X = torch.randn(12, 3, 2, 2, generator=Stream(0).torch())
@@ -127,6 +128,63 @@ def test_dots_fall_in_the_mean_of_pairs():
     assert case.left < case.right
     case = lab.dots_fall(surely, "raw", "m", 6, 1)
     assert case.left > case.right
+    case = lab.dots_fall(surely, "raw", "m", 1, 6, mix=True)
+    assert case.left > case.right
+
+
+def test_moves_are_rises_with_their_intervals():
+    path = dots([0.5, 0.6, 0.9], [0.4, 0.4, 0.6])
+    rows = lab.moves(path, [1, 6], 6)
+    assert list(rows.columns) == ["inputs", "method", "from epoch", "rises by", "low", "high"]
+    assert rows.iloc[0, :3].tolist() == ["raw", "m", 1]
+    assert rows.iloc[0, 3:].tolist() == pytest.approx([-0.2, -0.4484, 0.0484], abs=1e-4)
+    assert rows.iloc[1, 3:].tolist() == [0, 0, 0]
+    lost = lab.moves(dots([0.5, 0.6, 0.9], [0.4, 0.5, np.nan]), [1], 6)
+    assert lost["rises by"].tolist() == pytest.approx([-0.1])
+    assert lab.moves(dots([0.5, 0.6], [0.4, np.nan]), [1], 6).empty
+
+
+def search(**accuracies):
+    """Accuracies of methods by rate, on 900 images: five deviations of a guess are 0.05."""
+    rows = [
+        (name, 2, rate, x, np.nan if np.isnan(x) else 2.3)
+        for name, of in accuracies.items()
+        for rate, x in zip((3.0, 1.0, 0.3, 0.1), of, strict=True)
+    ]
+    columns = ["method", "depth", "rate", "accuracy", "loss"]
+    return lab.Rates(pd.DataFrame(rows, columns=columns), 900)
+
+
+def test_rates_that_a_method_stands_and_those_at_which_it_learns():
+    rates = search(a=[np.nan, 0.149, 0.151, 0.4], b=[0.1, 0.14, 0.1, 0.149], NormReLU=[np.nan] * 4)
+    assert (rates.stands["a", 2], rates.useful["a", 2]) == (1.0, 0.3)
+    assert (rates.stands["b", 2], rates.useful["b", 2]) == (3.0, 0.0)
+    assert (rates.stands["NormReLU", 2], rates.useful["NormReLU", 2]) == (0.0, 0.0)
+    assert (rates.words("a", 2), rates.words("b", 2)) == ("up to 0.3", "at none of them")
+    for other, learns in (("a", True), ("b", False)):
+        case = rates.learns(other, 2)
+        assert (case.left <= case.right) == learns
+
+
+def test_normalized_networks_stand_larger_rates_and_learn_at_them():
+    normrelu = [np.nan, np.nan, np.nan, 0.4]
+    rates = search(a=[0.1, 0.1, 0.3, 0.4], b=[0.1, 0.1, 0.1, 0.4], NormReLU=normrelu)
+    for statement, other, sides in (
+        (rates.smaller, "a", (0.2, 3.0)),
+        (rates.larger, "a", (0.2, 0.3)),
+        (rates.smaller, "b", (0.2, 3.0)),
+        (rates.larger, "b", (0.2, 0.1)),
+    ):
+        case = statement(other, 2)
+        assert (case.left, case.right) == pytest.approx(sides)
+
+
+@pytest.mark.parametrize("depth", [1, 32, 64])
+def test_the_spline_of_the_kernel_is_the_kernel(depth):
+    cosines = lab.gram(X)
+    exact = ntk(cosines, lab.ACTIVATIONS["NormReLU"], depth)
+    rate = 20 / (50 * np.linalg.eigvalsh(exact)[-1] / len(exact))
+    assert lab.largest_rate("NormReLU", depth, 50, cosines) == pytest.approx(rate, rel=3e-6)
 
 
 def test_networks_that_have_not_learned_decide_nothing():
