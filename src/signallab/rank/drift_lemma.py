@@ -38,7 +38,7 @@ Drift = Callable[[Any], Any]
 #: Points a weight of the cubature, by width: about 1e5 points or fewer in all.
 NODES: Mapping[int, int] = {2: 20, 3: 12, 4: 8, 5: 7, 6: 5, 7: 4, 8: 3}
 
-FLOOR = 0.1  # of the largest remainder of a width
+FLOOR = 0.03  # of the largest remainder of a width
 
 
 def correlations(d: int, stream: Stream) -> dict[str, Floats]:
@@ -88,13 +88,17 @@ def errors(d: int, gammas: Floats, stream: Stream, drift: Drift = theory.rank_le
 
 
 def order(
-    d: int, stream: Stream, claimed: float = 1.0, drift: Drift = theory.rank_lemma_12
+    d: int,
+    stream: Stream,
+    claimed: float = 1.0,
+    drift: Drift = theory.rank_lemma_12,
+    floor: float = FLOOR,
 ) -> Case:
     """The order in gamma of the remainder is at least as claimed: exponents over three halvings.
 
     One matrix in a few hundred has a second order that is nearly 0, and the fourth beside it bends
-    the line. So a remainder counts as a tenth of the largest of the width at least: what is smaller
-    does not speak against an upper bound.
+    the line. So a remainder counts as ``floor`` times the largest of the width at least: what is
+    smaller does not speak against an upper bound. ``right`` has one exponent for each matrix.
 
     >>> order(3, Stream(0)).right.round(1)
     array([2., 2., 2., 2., 2.])
@@ -102,7 +106,7 @@ def order(
     gammas = 0.05 / np.sqrt(d) / 2.0 ** np.arange(4)
     found = errors(d, gammas, stream, drift)
     sizes = found.pivot(index="gamma", columns="matrix", values="remainder")
-    counted = np.maximum(sizes.to_numpy(), FLOOR * sizes.max(axis=1).to_numpy()[:, None])
+    counted = np.maximum(sizes.to_numpy(), floor * sizes.max(axis=1).to_numpy()[:, None])
     exponents = np.polyfit(np.log(sizes.index), np.log(counted), 1)[0]
     return Case(np.full(len(exponents), claimed), exponents, words=f"d = {d}")
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from torch.nn import functional as F
 
 import signalprop as sp
 from signallab.rank.depth_trainability import NETWORKS, OUTPUTS, images
@@ -23,6 +24,8 @@ __all__ = [
     "Setting",
     "Start",
     "at_best_rate",
+    "best_accuracy",
+    "gradient_lengths",
     "images",
     "networks",
     "ratios",
@@ -113,6 +116,23 @@ def ratios(setting: Setting, start: Start, runs: int) -> Floats:
     return values
 
 
+def gradient_lengths(setting: Setting, starts: Mapping[str, Start], runs: int) -> pd.DataFrame:
+    """Return start, run, layer and gradient before training: the length by the weights of a layer.
+
+    The Frobenius norm, for the mean loss on one batch: the images of :func:`ratios`. Layers are
+    counted from 1; the last is the head.
+    """
+    x, y = setting.images[-setting.climb_batch :], setting.labels[-setting.climb_batch :]
+    rows = []
+    for name, start in starts.items():
+        net = networks(setting, start, range(runs))
+        loss = torch.stack([F.cross_entropy(outputs, y) for outputs in net(x)])
+        lengths = sp.metrics.gradient_norms(net, loss)
+        for layer, values in enumerate(lengths.values(), 1):
+            rows += [(name, run, layer, float(value)) for run, value in enumerate(values)]
+    return pd.DataFrame(rows, columns=["start", "run", "layer", "gradient"])
+
+
 @torch.no_grad()
 def unit_size_(net: sp.MLP, x: torch.Tensor) -> None:
     """Scale each hidden layer in turn, weights and bias, until its outputs have mean square 1.
@@ -162,6 +182,22 @@ def at_best_rate(records: pd.DataFrame) -> pd.DataFrame:
             raise sp.training.Diverged(f"{name}: every rate diverged")
         chosen.append(part[part["rate"] == means.idxmax()])
     return pd.concat(chosen, ignore_index=True)
+
+
+def best_accuracy(records: pd.DataFrame) -> pd.Series:
+    """Return the best accuracy at the end over all rates, by start and run.
+
+    A network that diverged at all rates counts as a guess.
+
+    >>> rows = [("toy", 0.1, 0, 5, np.nan), ("toy", 0.01, 0, 5, 0.3), ("lost", 0.1, 0, 5, np.nan)]
+    >>> frame = pd.DataFrame(rows, columns=["start", "rate", "run", "iteration", "accuracy"])
+    >>> best_accuracy(frame).to_dict()
+    {('toy', 0): 0.3, ('lost', 0): 0.1}
+    """
+    # A start that has diverged at all rates stops early; its last record stands for the end.
+    last = records.groupby(["start", "rate", "run"], sort=False).tail(1)
+    best: pd.Series = last.groupby(["start", "run"], sort=False)["accuracy"].max()
+    return best.fillna(1 / OUTPUTS)
 
 
 def _group(setting: Setting, name: str, start: Start) -> sp.training.Group:

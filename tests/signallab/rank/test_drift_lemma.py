@@ -29,11 +29,17 @@ def test_a_wrong_drift_leaves_a_remainder_of_order_zero():
     assert np.all(lab.order(3, Stream(0), claimed=2).left == 2)
 
 
-def test_two_orders_that_nearly_cancel_do_not_pass_for_a_lower_one(monkeypatch):
+def test_two_orders_that_nearly_cancel_do_not_pass_for_a_lower_one():
     stream = Stream(6, ("rank/drift-lemma",))  # the matrix of rank 2 has such a second order
     assert lab.order(2, stream).right.min() > 1.95
-    monkeypatch.setattr(lab, "FLOOR", 0.0)
-    assert lab.order(2, stream).right.min() < 1.9
+    assert lab.order(2, stream, floor=0.0).right.min() < 1.9
+
+
+def test_the_floor_touches_small_remainders_only():
+    stream = Stream(0, ("rank/drift-lemma",))
+    raw, counted = (lab.order(2, stream, floor=floor).right for floor in (0.0, lab.FLOOR))
+    assert raw.min() > 1.95  # this stream needs no floor
+    assert np.sum(np.abs(raw - counted) > 1e-12) <= 2
 
 
 def test_simulated_agrees_with_the_exact_mean():

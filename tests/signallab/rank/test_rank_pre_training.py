@@ -103,3 +103,22 @@ def test_the_best_rate_is_that_of_the_end_and_none_that_diverged():
     assert list(best["iteration"]) == [0, 0, 5, 5]
     with pytest.raises(sp.training.Diverged, match="a: every rate diverged"):
         lab.at_best_rate(toy[toy["rate"] == 0.3].assign(accuracy=np.nan))
+
+
+def test_gradient_lengths_are_those_of_one_network_alone(setting):
+    starts = {"plain": lab.Start(), "batch norm": lab.Start("batch norm")}
+    found = lab.gradient_lengths(setting, starts, 2)
+    assert len(found) == 2 * 2 * 5  # starts, runs, four hidden layers and the head
+    net = lab.networks(setting, lab.Start(), [1])
+    loss = torch.nn.functional.cross_entropy(net(setting.images[-16:])[0], setting.labels[-16:])
+    loss.backward()
+    rows = found.query("start == 'plain' and run == 1").set_index("layer")["gradient"]
+    for layer, weight in ((1, net.hidden[0][0].weight), (5, net.head.weight)):
+        assert rows[layer] == pytest.approx(float(weight.grad.norm()), rel=1e-4)
+
+
+def test_best_accuracy_is_over_rates_and_a_guess_where_all_diverged():
+    rows = [("a", rate, run, at) for rate in (0.1, 0.01) for run in (0, 1) for at in (0, 9)]
+    records = pd.DataFrame(rows, columns=["start", "rate", "run", "iteration"])
+    records["accuracy"] = [0.9, 0.4, 0.9, np.nan, 0.9, 0.2, 0.9, np.nan]
+    assert lab.best_accuracy(records).to_dict() == {("a", 0): 0.4, ("a", 1): 0.1}
