@@ -243,10 +243,11 @@ class Rates:
         none = float(self.useful[other, depth] == 0)
         return Case(none, 0.0, words=f"{other}, depth {depth}")
 
-    def words(self, method: str, depth: int) -> str:
-        """Return for a sentence at which rates a method learns."""
-        rate = self.useful[method, depth]
-        return f"up to {rate:g}" if rate else "at none of them"
+    def words(self, method: str, of: pd.Series) -> str:
+        """Return for a sentence how far the rates go at each depth, ``of`` being one of the two."""
+        rates = of[method]
+        parts = [f"up to {rate:g}" if rate else "at none" for rate in rates]
+        return ", ".join(f"{part} at depth {d}" for part, d in zip(parts, rates.index, strict=True))
 
 
 def dots_fall(

@@ -160,7 +160,11 @@ def test_rates_that_a_method_stands_and_those_at_which_it_learns():
     assert (rates.stands["a", 2], rates.useful["a", 2]) == (1.0, 0.3)
     assert (rates.stands["b", 2], rates.useful["b", 2]) == (3.0, 0.0)
     assert (rates.stands["NormReLU", 2], rates.useful["NormReLU", 2]) == (0.0, 0.0)
-    assert (rates.words("a", 2), rates.words("b", 2)) == ("up to 0.3", "at none of them")
+    assert rates.words("a", rates.useful) == "up to 0.3 at depth 2"
+    deeper = pd.concat([rates.useful, pd.Series({("a", 5): 0.0, ("a", 3): 1.0})])
+    assert (
+        rates.words("a", deeper) == "up to 0.3 at depth 2, at none at depth 5, up to 1 at depth 3"
+    )
     for other, learns in (("a", True), ("b", False)):
         case = rates.learns(other, 2)
         assert (case.left <= case.right) == learns
