@@ -50,7 +50,8 @@ def interval(first: ArrayLike, second: ArrayLike) -> Estimate:
     """
     found = mean_interval(np.asarray(second, float) - np.asarray(first, float))
     ends = np.round([found.value, found.low, found.high], DIGITS) + 0.0  # no negative zero
-    return Estimate(*ends.tolist(), found.level)
+    value, low, high = ends.tolist()
+    return Estimate(value, low, high, found.level)
 
 
 def runs_for(found: Estimate, runs: int, half_width: float) -> int:
