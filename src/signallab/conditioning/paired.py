@@ -174,8 +174,9 @@ class Pairs:
 
     def ahead(self, other: str, depth: int, part: str, mix: bool = False) -> Case:
         """The method is ahead of the other; with ``mix`` the two are :func:`mixed`."""
-        pair = self._both(other, depth, part)
-        return ahead(*(mixed(*pair) if mix else pair), words=f"{other}, {part}, depth {depth}")
+        one, two = self._both(other, depth, part)
+        one, two = mixed(one, two) if mix else (one, two)
+        return ahead(one, two, f"{other}, {part}, depth {depth}")
 
     def close(self, other: str, depth: int, part: str, margin: float, guess: bool = False) -> Case:
         """The two are at most ``margin`` apart; with ``guess`` the other guesses."""

@@ -261,8 +261,9 @@ def dots_fall(
     second run goes backwards.
     """
     before, after = (_at(path, inputs, method, e)["dot product"] for e in (since, until))
-    pair = after.fillna(1.0), before.fillna(0.0)
-    return paired.ahead(*(paired.mixed(*pair) if mix else pair), words=inputs)
+    first, second = after.fillna(1.0).to_numpy(), before.fillna(0.0).to_numpy()
+    first, second = paired.mixed(first, second) if mix else (first, second)
+    return paired.ahead(first, second, inputs)
 
 
 def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
