@@ -101,8 +101,9 @@ promises: setup ## try to break what the project promises, into records/promises
 	@SIGNALBOOK_PROMISES="$$PWD/records/promises.json" SIGNALBOOK_KILLS="$$KILLS" $(BIN)/python -m pytest \
 		tests/signalbook/test_kills.py tests/signalprop/data tests/signalprop/training/test_checkpoint.py
 
-fuzz: setup ## ask public functions with 10,000 examples each, into records/fuzz.json [P="-k metrics"]
-	@SIGNALBOOK_PROMISES="$$PWD/records/fuzz.json" $(BIN)/python -m pytest --hypothesis-profile=scheduled tests/fuzz $$P
+fuzz: setup ## ask public functions with 10,000 examples each, into records/fuzz.json [P="-k 'metrics or layers'"]
+	@SIGNALBOOK_PROMISES="$$PWD/records/fuzz.json" PYTEST_ADDOPTS="$$PYTEST_ADDOPTS $$P" \
+		$(BIN)/python -m pytest --hypothesis-profile=scheduled tests/fuzz
 
 seeds: setup ## verdicts with other seeds, into records/seeds.json [SEEDS=20] [C=<part>/<slug>] [BUDGET=2h]
 	@$(BIN)/python -m signalbook seeds --count="$$SEEDS" --budget="$$BUDGET" --cores "$$CORES" $(if $(C),-- "$$C")

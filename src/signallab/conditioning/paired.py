@@ -7,18 +7,21 @@ claimed with them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from signallab.case import Case
 from signalprop._arrays import Floats
 from signalprop.stats import Estimate, mean_interval
+from signalprop.stats._sample import t_quantile
 
 __all__ = [
     "GUESS",
@@ -62,18 +65,11 @@ def runs_for(found: Estimate, runs: int, half_width: float) -> int:
     >>> [runs_for(interval([0.1, 0.2, 0.3], [0.2, 0.4, 0.6]), 3, w) for w in (1.0, 0.25, 0.1)]
     [2, 3, 7]
     """
-    spread = found.half_width * np.sqrt(runs) / _quantile(runs)
-    most = max(2, int(np.ceil((_quantile(2) * spread / half_width) ** 2)))  # the widest quantile
-    low, high = 2, most
-    while low < high:  # the half width falls with the number of runs
-        middle = (low + high) // 2
-        wide = _quantile(middle) * spread / np.sqrt(middle) > half_width
-        low, high = (middle + 1, high) if wide else (low, middle)
-    return low
-
-
-def _quantile(runs: int) -> float:
-    return float(stats.t.ppf(0.975, runs - 1))
+    spread: float = found.half_width * math.sqrt(runs) / t_quantile(0.95, runs - 1)
+    least = max(2, math.ceil((NormalDist().inv_cdf(0.975) * spread / half_width) ** 2))
+    # Student's intervals are wider than normal ones, by ever less: a few steps from the least.
+    wide = ((k, t_quantile(0.95, k - 1) * spread / math.sqrt(k)) for k in count(least))
+    return next(k for k, half in wide if half <= half_width)
 
 
 def mixed(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
