@@ -181,8 +181,9 @@ def open_choice(
 ) -> Card:
     """A text that leaves something open: every reading is tested, none is chosen.
 
-    ``rivals`` are put to every reading that passes. A failed check with a passing repair is no open
-    choice: that is :func:`settle` with ``repaired``.
+    ``rivals`` are put to every reading that passes. Where none passes, there is nothing to choose:
+    the statement is not reproduced, whichever way it is read. A failed check with a passing repair
+    is no open choice: that is :func:`settle` with ``repaired``.
     """
     _known(id)
     if len(readings) < 2:
@@ -196,10 +197,13 @@ def open_choice(
     _has_power(id, tried)
     names = {name: show(value, 3) for name, value in (numbers or {}).items()}
     told = {n: {"passed": c.passed, "measured": c.measured} for n, c in readings.items()}
+    none = not any(check.passed for check in readings.values())
     data = {
         "id": id,
         "about": about,
-        "verdict": "open choice",
+        "verdict": _at_scale("not reproduced", bool(reductions()), False)
+        if none
+        else "open choice",
         "found": _filled(found, names),
         "readings": told,
         "rivals": {name: check.worst for name, check in tried.items()},

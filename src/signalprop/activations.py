@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
@@ -147,8 +148,9 @@ class Activation:
             value = moment()
         except OverflowError:
             value = math.inf
-        if math.isinf(value):
-            raise ValueError(f"{self.name} must have moments within float64: scale it down first")
+        if math.isinf(value) or 0 < value < sys.float_info.min:  # below it digits are lost
+            way = "down" if math.isinf(value) else "up"
+            raise ValueError(f"{self.name} must have moments within float64: scale it {way} first")
         return value
 
     def gained(self, gain: float) -> Activation:

@@ -282,6 +282,13 @@ def test_the_box_puts_failures_first_and_leaves_slips_out(source):
     assert 'href="../../pages/errata/orthogonality.html#erratum-orth-t1"' in box
 
 
+def test_the_box_says_of_which_part_of_a_statement_it_speaks(source):
+    entry = holding("ORTH-X1") | {"about": "the rate"}
+    for checks, said in (([{}], False), ([{}, {}], True)):
+        box = pages.box(CHAPTER, source, key(), {}, [entry | {"checks": checks}], None)
+        assert ("<em>The rate:</em>" in box) == said
+
+
 def test_what_differs_from_the_document_is_said(source):
     own = "No value differs from the document's"
     assert own in pages.box(CHAPTER, source, key(seed=7), {}, [], None)

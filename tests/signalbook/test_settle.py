@@ -228,6 +228,8 @@ def test_runs_without_a_model_have_no_chances():
     both = open_choice("ORTH-T1", readings, found="{x}", rivals=RIVALS, numbers={"x": 1 / 3})
     assert (both["modelled"], both["error"], both["found"]) == (False, 0, "0.333")
     assert [told["passed"] for told in both["readings"].values()] == [True, False]
+    neither = open_choice("ORTH-T1", {"one": fails, "other": fails}, found="so", rivals=RIVALS)
+    assert neither["verdict"] == "not reproduced"
     with pytest.raises(ValueError, match="at least two ways to read, got 1"):
         open_choice("ORTH-T1", {"one": holds}, found="so", rivals=RIVALS)
 

@@ -165,10 +165,17 @@ def test_no_second_moment_is_refused_by_name():
             use()
 
 
-@pytest.mark.parametrize("phi", [A.relu.scaled(1e300), A.exp.gained(8.0).scaled(1e150)])
-def test_moments_beyond_the_floats_are_refused(phi):
+@pytest.mark.parametrize(
+    ("phi", "way"),
+    [
+        (A.relu.scaled(1e300), "down"),
+        (A.exp.gained(8.0).scaled(1e150), "down"),
+        (A.tanh.scaled(2e-161), "up"),
+    ],
+)
+def test_moments_beyond_the_floats_are_refused(phi, way):
     for use in (lambda: phi.second_moment, phi.normalized, phi.standardized):
-        with pytest.raises(ValueError, match="must have moments within float64"):
+        with pytest.raises(ValueError, match=f"must have moments within float64: scale it {way}"):
             use()
     assert math.isfinite(phi.mean)
 

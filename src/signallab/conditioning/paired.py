@@ -32,6 +32,7 @@ __all__ = [
     "decided",
     "deciding",
     "interval",
+    "jointly",
     "mixed",
     "places",
     "runs_for",
@@ -39,11 +40,13 @@ __all__ = [
 
 #: Twice as often right as a guess among ten classes: a network that has learned.
 LEARNED, GUESS = 0.2, 0.1
+#: The level of intervals that stand alone.
+LEVEL = 0.95
 #: Digits that an accuracy in single precision has after the point.
 DIGITS = 6
 
 
-def interval(first: ArrayLike, second: ArrayLike) -> Estimate:
+def interval(first: ArrayLike, second: ArrayLike, level: float = LEVEL) -> Estimate:
     """Return the mean of ``second - first``, one number a run ``(runs,)``, with its interval.
 
     Rounded to the digits that accuracies have, so that equal means differ by 0.
@@ -51,7 +54,7 @@ def interval(first: ArrayLike, second: ArrayLike) -> Estimate:
     >>> interval([0.1, 0.2, 0.3], [0.2, 0.4, 0.6])
     Estimate(0.2 in [-0.04841, 0.4484] at 95%)
     """
-    found = mean_interval(np.asarray(second, float) - np.asarray(first, float))
+    found = mean_interval(np.asarray(second, float) - np.asarray(first, float), level=level)
     ends = np.round([found.value, found.low, found.high], DIGITS) + 0.0  # no negative zero
     value, low, high = ends.tolist()
     return Estimate(value, low, high, found.level)
@@ -103,14 +106,20 @@ def ahead(first: ArrayLike, second: ArrayLike, words: str = "") -> Case:
     return Case(0.0, interval(first, second).low, words=words)
 
 
-def decided(first: ArrayLike, second: ArrayLike, limits: Sequence[float], words: str = "") -> Case:
+def decided(
+    first: ArrayLike,
+    second: ArrayLike,
+    limits: Sequence[float],
+    words: str = "",
+    level: float = LEVEL,
+) -> Case:
     """No limit lies inside the interval: it says on which side of each the difference is.
 
     >>> case = decided([0.1, 0.2, 0.3], [0.2, 0.4, 0.6], [0.0])
     >>> bool(case.left <= case.right)
     False
     """
-    found = interval(first, second)
+    found = interval(first, second, level)
     distance = min(abs(found.value - limit) for limit in limits)
     return Case(found.half_width, distance, words=words)
 
@@ -128,6 +137,25 @@ def deciding(
     """
     against = [at for at in over if _true(decided(**at)) and not _true(statement(**at))]
     return against or list(over)
+
+
+def jointly(
+    over: Sequence[Mapping[str, Any]], statement: Callable[..., Case], decided: Callable[..., Case]
+) -> list[Mapping[str, Any]]:
+    """Return :func:`deciding` where one place against is enough only at a level for all together.
+
+    For a statement each interval has to be on its side, so each has its own level. Against it one
+    of k is enough, and k intervals of 95 % would bring one about by chance k times as often. So
+    ``decided`` is asked with the ``level`` 1 - 0.05 / k, as Bonferroni's, where the statement is
+    not true.
+
+    >>> points = [{"x": 1.0}, {"x": -1.0}]
+    >>> jointly(points, lambda x: Case(0.0, x), lambda x, level=0.95: Case(level, abs(x)))
+    [{'x': -1.0, 'level': 0.975}]
+    """
+    level = 1 - (1 - LEVEL) / len(over)
+    asked = [at if _true(statement(**at)) else {**at, "level": level} for at in over]
+    return deciding(asked, lambda level=LEVEL, **at: statement(**at), decided)
 
 
 def _true(case: Case) -> bool:
@@ -180,12 +208,19 @@ class Pairs:
         one = np.full_like(one, GUESS) if guess else one
         return close(one, two, margin, f"{other}, {part}, depth {depth}")
 
-    def decided(self, other: str, depth: int, part: str, limits: Sequence[float]) -> Case:
+    def decided(
+        self,
+        other: str,
+        depth: int,
+        part: str,
+        limits: Sequence[float],
+        level: float = LEVEL,
+    ) -> Case:
         """The method has learned, and no limit lies inside the interval."""
         one, two = self._both(other, depth, part)
         if two.mean() < LEARNED:
             return Case(LEARNED, two.mean(), words=f"{self.method}, {part}, depth {depth}")
-        return decided(one, two, limits, f"{other}, {part}, depth {depth}")
+        return decided(one, two, limits, f"{other}, {part}, depth {depth}", level)
 
     def differences(self, at: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         """Return a row for each place: method, depth, part, mean difference, and its interval."""

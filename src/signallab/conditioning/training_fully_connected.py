@@ -155,13 +155,14 @@ def start(
 
 
 def largest_rate(activation: str, depth: int, width: int, cosines: Floats) -> float:
-    """Return the rate beyond which gradient descent on n images is unstable at its start.
+    """Return the rate up to which gradient descent on n images is stable at its start.
 
     A wide network begins to move as its tangent kernel says. With weights of variance one over the
     width m, the kernel is m times that of COND's parameterization (in the first layer as many times
     as it has inputs, which is left aside here). While all classes are equally likely the second
     derivatives of the cross-entropy are 1/10 at most, so that the largest curvature is
-    ``m lambda_max / (10 n)``, and descent is stable below 2 over it.
+    ``m lambda_max / (10 n)``, and descent is stable below 2 over it. Above it need not diverge: the
+    curvature falls as soon as the classes are no longer equally likely.
 
     >>> rates = [largest_rate("SELU", 4, width, np.eye(3)) for width in (100, 200)]
     >>> round(rates[0] / rates[1], 12)
@@ -228,14 +229,14 @@ class Rates:
         self.stands = found["rate"].where(found["loss"].notna(), 0.0).groupby(plans).max()
         self.useful = found["rate"].where(found["accuracy"] >= least, 0.0).groupby(plans).max()
 
-    def smaller(self, other: str, depth: int, least: float = 2) -> Case:
-        """NormReLU stands at most a ``least``-th of the largest rate that the other stands."""
-        left = least * self.stands["NormReLU", depth]
+    def smaller(self, other: str, depth: int) -> Case:
+        """NormReLU stands at most a quarter of the largest rate that the other stands."""
+        left = 4 * self.stands["NormReLU", depth]
         return Case(left, self.stands[other, depth], words=f"{other}, depth {depth}")
 
-    def larger(self, other: str, depth: int, least: float = 2) -> Case:
-        """The other learns at ``least`` times the largest rate that NormReLU stands."""
-        left = least * self.stands["NormReLU", depth]
+    def larger(self, other: str, depth: int) -> Case:
+        """The other learns at twice the largest rate that NormReLU stands, or at more."""
+        left = 2 * self.stands["NormReLU", depth]
         return Case(left, self.useful[other, depth], words=f"{other}, depth {depth}")
 
     def learns(self, other: str, depth: int) -> Case:
@@ -266,10 +267,18 @@ def dots_fall(
     return paired.ahead(first, second, inputs)
 
 
-def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int) -> Case:
+def decided(
+    path: pd.DataFrame,
+    inputs: str,
+    method: str,
+    since: int,
+    until: int,
+    level: float = paired.LEVEL,
+) -> Case:
     """All networks are there, their accuracy rose to twice a guess, and the mean dot product moved.
 
-    Both changes are outside of what chance explains, by intervals at 95 %.
+    Both changes are outside of what chance explains, by intervals at 95 %; that of the dot product
+    at ``level``.
     """
     before, after = (_at(path, inputs, method, e) for e in (since, until))
     if after[["test accuracy", "dot product"]].isna().any(axis=None):
@@ -282,24 +291,24 @@ def decided(path: pd.DataFrame, inputs: str, method: str, since: int, until: int
     )
     if rose.left > rose.right:
         return rose
-    return paired.decided(before["dot product"], after["dot product"], [0.0], inputs)
+    moved = before["dot product"], after["dot product"]
+    return paired.decided(*moved, [0.0], inputs, level)
 
 
-def moves(path: pd.DataFrame, since: Sequence[int], until: int) -> pd.DataFrame:
-    """Return by how much the mean dot product rises from an epoch to the last, with the interval.
+def moves(path: pd.DataFrame, since: int, until: int) -> pd.DataFrame:
+    """Return by how much the mean dot product changes from one epoch to another: an interval.
 
-    A row for each kind of images, each method and each epoch of ``since``, over networks that did
-    not diverge; where fewer than two are left there is none.
+    A row for each kind of images and each method, over networks that did not diverge; where fewer
+    than two are left there is none.
     """
     rows = []
     for (inputs, method), _ in path.groupby(["inputs", "method"], sort=False):
-        for epoch in since:
-            both = [_at(path, inputs, method, e).set_index("run") for e in (epoch, until)]
-            one, two = pd.concat([of["dot product"] for of in both], axis=1).dropna().T.to_numpy()
-            if len(one) > 1:
-                rose = paired.interval(one, two)
-                rows.append((inputs, method, epoch, rose.value, rose.low, rose.high))
-    return pd.DataFrame(rows, columns=["inputs", "method", "from epoch", "rises by", "low", "high"])
+        both = [_at(path, inputs, method, e).set_index("run") for e in (since, until)]
+        one, two = pd.concat([of["dot product"] for of in both], axis=1).dropna().T.to_numpy()
+        if len(one) > 1:
+            change = paired.interval(one, two)
+            rows.append((inputs, method, change.value, change.low, change.high))
+    return pd.DataFrame(rows, columns=["inputs", "method", "change", "low", "high"])
 
 
 def means(path: pd.DataFrame, method: str, since: int, until: int) -> dict[str, float]:

@@ -16,7 +16,16 @@ from torch.nn import functional as F
 import signalprop as sp
 from signallab.rank.image_training import BATCH_NORM, Plan, Setting, drawn, images, trained
 
-__all__ = ["BATCH_NORM", "NETWORKS", "Setting", "alignment", "images", "paths", "random_images"]
+__all__ = [
+    "BATCH_NORM",
+    "NETWORKS",
+    "Setting",
+    "alignment",
+    "images",
+    "mixed_labels",
+    "paths",
+    "random_images",
+]
 
 Make = Callable[..., nn.Module]
 
@@ -40,6 +49,13 @@ def random_images(setting: Setting) -> Setting:
     """Return the setting with images of independent whole numbers from 0 to 255, labels kept."""
     drawn_numbers = setting.stream.numpy("images").integers(0, 256, setting.images.shape)
     return replace(setting, images=torch.from_numpy(drawn_numbers).to(setting.images))
+
+
+def mixed_labels(setting: Setting) -> Setting:
+    """Return the setting with the labels in a random order, but for those of the probe."""
+    own, others = setting.labels[: setting.probe], setting.labels[setting.probe :]
+    order = torch.from_numpy(setting.stream.numpy("labels").permutation(len(others)))
+    return replace(setting, labels=torch.cat([own, others[order.to(others.device)]]))
 
 
 def alignment(
@@ -67,9 +83,10 @@ def alignment(
 def paths(setting: Setting, make: Make, factor: float) -> pd.DataFrame:
     """Train as the figure does; return network, run, iteration, accuracy and loss.
 
-    ``"SGD"`` is without normalization, ``"larger rate"`` at ``factor`` times the rate and ``"random
-    images"`` on those of :func:`random_images`. Run k of all three has the same weights and the
-    same labels in the same order. A network that diverged has NaN from then on.
+    ``"SGD"`` is without normalization, ``"larger rate"`` at ``factor`` times the rate, ``"random
+    images"`` on those of :func:`random_images`, ``"mixed labels"`` on photographs with those of
+    :func:`mixed_labels`. Run k of all four has the same weights; but for the last it sees the same
+    labels in the same order. A network that diverged has NaN from then on.
     """
 
     def build(name: str) -> Callable[[int], nn.Module]:
@@ -81,6 +98,8 @@ def paths(setting: Setting, make: Make, factor: float) -> pd.DataFrame:
         Plan("larger rate", build("no normalization"), factor * setting.rate),
         Plan("He weights", build("He weights")),
     ]
-    random = [Plan("random images", build("no normalization"))]
-    both = [trained(setting, real), trained(random_images(setting), random)]
-    return pd.concat(both, ignore_index=True)
+    changed = {"random images": random_images, "mixed labels": mixed_labels}
+    frames = [trained(setting, real)]
+    for name, change in changed.items():
+        frames.append(trained(change(setting), [Plan(name, build("no normalization"))]))
+    return pd.concat(frames, ignore_index=True)

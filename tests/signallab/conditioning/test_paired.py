@@ -59,6 +59,31 @@ def test_one_place_against_is_enough():
     assert lab.deciding([undecided, stands], statement, decided) == [undecided, stands]
 
 
+def test_one_of_several_places_is_against_at_a_level_for_all_of_them():
+    off = TWO - ONE
+    low = {n: stats.ttest_1samp(off, 0).confidence_interval(1 - 0.05 / n).low for n in (1, 3)}
+    assert low[3] < low[1]
+
+    def ahead(by):
+        return lab.ahead(ONE, TWO - by)
+
+    def decided(by, level=0.95):
+        return lab.decided(ONE, TWO - by, [0.0], level=level)
+
+    def behind(by):
+        return lab.ahead(TWO - by, ONE)
+
+    clear, close, within = ({"by": low[3] - 1e-5}, {"by": low[1] - 1e-5}, {"by": off.mean()})
+    # For the statement each place has a level of its own; against it all have one together.
+    assert lab.jointly([clear, close], ahead, decided) == [clear, close]
+    assert lab.jointly([close], behind, decided) == [close | {"level": 0.95}]
+    three = lab.jointly([clear, within, within], behind, decided)
+    assert three == [clear | {"level": pytest.approx(1 - 0.05 / 3)}]
+    undecided = lab.jointly([close, within, within], behind, decided)
+    assert [at["by"] for at in undecided] == [close["by"], within["by"], within["by"]]
+    assert not holds(decided(**undecided[0]))
+
+
 @pytest.mark.parametrize("runs", [3, 4, 5])
 def test_what_is_ahead_is_not_ahead_once_mixed(runs):
     rng = np.random.default_rng(0)
@@ -88,6 +113,7 @@ def test_a_limit_inside_the_interval_decides_nothing():
     assert not holds(lab.decided(ONE, TWO, [low + 1e-5]))
     assert not holds(lab.decided(ONE, TWO, [high - 1e-5]))
     assert holds(lab.decided(ONE, TWO, [low - 1e-5, high + 1e-5]))
+    assert not holds(lab.decided(ONE, TWO, [low - 1e-5], level=0.99))
     assert not holds(lab.decided(ONE, TWO, [low - 1e-5, high - 1e-5]))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy import stats
 
 import signalprop as sp
 from signallab.conditioning import image_training as training
@@ -132,16 +133,16 @@ def test_dots_fall_in_the_mean_of_pairs():
     assert case.left > case.right
 
 
-def test_moves_are_rises_with_their_intervals():
+def test_moves_are_changes_with_their_intervals():
     path = dots([0.5, 0.6, 0.9], [0.4, 0.4, 0.6])
-    rows = lab.moves(path, [1, 6], 6)
-    assert list(rows.columns) == ["inputs", "method", "from epoch", "rises by", "low", "high"]
-    assert rows.iloc[0, :3].tolist() == ["raw", "m", 1]
-    assert rows.iloc[0, 3:].tolist() == pytest.approx([-0.2, -0.4484, 0.0484], abs=1e-4)
-    assert rows.iloc[1, 3:].tolist() == [0, 0, 0]
-    lost = lab.moves(dots([0.5, 0.6, 0.9], [0.4, 0.5, np.nan]), [1], 6)
-    assert lost["rises by"].tolist() == pytest.approx([-0.1])
-    assert lab.moves(dots([0.5, 0.6], [0.4, np.nan]), [1], 6).empty
+    rows = lab.moves(path, 1, 6)
+    assert list(rows.columns) == ["inputs", "method", "change", "low", "high"]
+    assert rows.iloc[0, :2].tolist() == ["raw", "m"]
+    assert rows.iloc[0, 2:].tolist() == pytest.approx([-0.2, -0.4484, 0.0484], abs=1e-4)
+    assert lab.moves(path, 6, 6).iloc[0, 2:].tolist() == [0, 0, 0]
+    lost = lab.moves(dots([0.5, 0.6, 0.9], [0.4, 0.5, np.nan]), 1, 6)
+    assert lost["change"].tolist() == pytest.approx([-0.1])
+    assert lab.moves(dots([0.5, 0.6], [0.4, np.nan]), 1, 6).empty
 
 
 def search(**accuracies):
@@ -174,9 +175,9 @@ def test_normalized_networks_stand_larger_rates_and_learn_at_them():
     normrelu = [np.nan, np.nan, np.nan, 0.4]
     rates = search(a=[0.1, 0.1, 0.3, 0.4], b=[0.1, 0.1, 0.1, 0.4], NormReLU=normrelu)
     for statement, other, sides in (
-        (rates.smaller, "a", (0.2, 3.0)),
+        (rates.smaller, "a", (0.4, 3.0)),
         (rates.larger, "a", (0.2, 0.3)),
-        (rates.smaller, "b", (0.2, 3.0)),
+        (rates.smaller, "b", (0.4, 3.0)),
         (rates.larger, "b", (0.2, 0.1)),
     ):
         case = statement(other, 2)
@@ -198,6 +199,14 @@ def test_networks_that_have_not_learned_decide_nothing():
     path["test accuracy"] = 0.5 + np.where(path["epoch"] == 6, [0.1, 0, -0.1] * 2, 0)
     case = lab.decided(path, "raw", "m", 1, 6)
     assert case.left > case.right, "accuracy has to rise"
+
+
+def test_the_level_is_that_of_the_dot_products():
+    path = dots([0.5, 0.6, 0.9], [0.4, 0.49, 0.8])
+    for level in (0.95, 0.99, 0.9999):
+        case = lab.decided(path, "raw", "m", 1, 6, level=level)
+        fall = stats.ttest_1samp([0.1, 0.11, 0.1], 0).confidence_interval(level)
+        assert (case.left <= case.right) == (fall.low > 0)
 
 
 def test_a_network_that_diverged_decides_nothing_and_does_not_fall():

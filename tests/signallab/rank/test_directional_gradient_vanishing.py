@@ -65,11 +65,19 @@ def test_random_images_are_uniform_whole_numbers_with_the_same_labels(setting):
     assert found.labels is setting.labels
 
 
+def test_mixed_labels_are_the_same_ones_elsewhere_and_those_of_the_probe_stay(setting):
+    found = lab.mixed_labels(setting)
+    assert found.images is setting.images
+    torch.testing.assert_close(found.labels[:16], setting.labels[:16])
+    assert not torch.equal(found.labels[16:], setting.labels[16:])
+    torch.testing.assert_close(found.labels.sort().values, setting.labels.sort().values)
+
+
 def test_paths_share_weights_labels_and_order(setting):
     found = lab.paths(setting, MAKE, factor=100.0)
     last = found[found["iteration"] == 4].set_index(["network", "run"])["loss"]
     assert set(last.index.levels[0]) == {
-        "batch norm", "SGD", "larger rate", "He weights", "random images"
+        "batch norm", "SGD", "larger rate", "He weights", "random images", "mixed labels"
     }  # fmt: skip
     net = lab.network(setting, MAKE, "no normalization", 1)
     images = lab.random_images(setting).images
@@ -86,6 +94,9 @@ def test_paths_share_weights_labels_and_order(setting):
             for x, y in zip(images[:16].split(8), setting.labels[:16].split(8), strict=True)
         ]
     assert last["random images", 1] == pytest.approx(np.mean(losses), rel=1e-3)
+    begin = found[found["iteration"] == 0].set_index(["network", "run"])["loss"]
+    assert begin["mixed labels", 1] == begin["SGD", 1]
+    assert last["mixed labels", 1] != last["SGD", 1]
     assert last["larger rate", 1] != pytest.approx(last["SGD", 1], rel=1e-6)
 
 

@@ -1,5 +1,7 @@
 """Starts that raise or break the rank: laws, the scaling of layers, the scores, the best rate."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,12 +111,28 @@ def test_gradient_lengths_are_those_of_one_network_alone(setting):
     starts = {"plain": lab.Start(), "batch norm": lab.Start("batch norm")}
     found = lab.gradient_lengths(setting, starts, 2)
     assert len(found) == 2 * 2 * 5  # starts, runs, four hidden layers and the head
-    net = lab.networks(setting, lab.Start(), [1])
-    loss = torch.nn.functional.cross_entropy(net(setting.images[-16:])[0], setting.labels[-16:])
-    loss.backward()
-    rows = found.query("start == 'plain' and run == 1").set_index("layer")["gradient"]
+    net = lab.networks(setting, lab.Start(), [1]).double()
+    x, y = setting.images[-16:].double(), setting.labels[-16:]
+    rows = found.query("start == 'plain' and run == 1").set_index("layer")
+    torch.nn.functional.cross_entropy(net(x)[0], y).backward()
     for layer, weight in ((1, net.hidden[0][0].weight), (5, net.head.weight)):
-        assert rows[layer] == pytest.approx(float(weight.grad.norm()), rel=1e-4)
+        assert rows["weights"][layer] == pytest.approx(float(weight.grad.norm()), rel=1e-9)
+    # By what leaves the last hidden layer, from the definition of the loss.
+    h = net.features(x)[0].detach()
+    p = torch.softmax(net.head(h[None])[0], 1) - torch.nn.functional.one_hot(y, 10)
+    assert rows["outputs"][5] == pytest.approx(float(p.detach().norm() / 16), rel=1e-9)
+    by_features = p @ net.head.weight[0] / 16
+    assert rows["outputs"][4] == pytest.approx(float(by_features.norm()), rel=1e-9)
+
+
+def test_where_all_units_are_one_normalization_hides_the_weights_from_the_loss(setting):
+    deep = replace(setting, depth=10, climb_batch=64)
+    one_sided = {"one": lab.Start("batch norm", "one_sided_uniform")}
+    rows = lab.gradient_lengths(deep, one_sided, 1).set_index("layer")
+    middle = rows.loc[7:9]
+    assert float((middle["weights"] / middle["outputs"]).max()) < 1e-3
+    plain = lab.gradient_lengths(deep, {"plain": lab.Start("batch norm")}, 1).set_index("layer")
+    assert float((plain["weights"] / plain["outputs"]).loc[7:9].min()) > 1
 
 
 def test_best_accuracy_is_over_rates_and_a_guess_where_all_diverged():

@@ -71,9 +71,7 @@ def orth_theorem_1_repaired(alpha: Any, depth: Any, n: int, d: Any) -> Any:
 
 def _alpha(alpha: Any, n: int) -> Any:
     """Check alpha: a unit-norm matrix of n columns has smallest singular value <= 1/sqrt n."""
-    alpha = np.asarray(alpha, dtype=float)
-    if not np.all((alpha > 0) & (alpha <= 1 / np.sqrt(n) * (1 + 1e-12))):
-        raise ValueError(
-            f"alpha must lie in (0, 1/sqrt n] = (0, {1 / np.sqrt(n):.4g}], got {alpha}"
-        )
+    alpha, most = np.asarray(alpha, dtype=float), float(n) ** -0.5
+    if not np.all((alpha > 0) & (alpha <= most * (1 + 1e-12))):
+        raise ValueError(f"alpha must lie in (0, 1/sqrt n] = (0, {most:.4g}], got {alpha}")
     return alpha
