@@ -61,11 +61,12 @@ SHARES = (
     ("fair", "are slips of print, choices left open, or limits", (
         "misprint", "illustrated", "open choice"
     )),
-    ("none", "are undecided at the sizes that were run", (
+    ("none", "are not decided, or not reproduced, at the sizes that were run", (
         "not run at this scale", "disagrees at reduced scale", "not reproduced"
     )),
     ("bad", "fail as printed", ("fails as printed",)),
 )  # fmt: skip
+NOTHING = "No verdict of this part leaves a question."
 #: Verdicts that leave a question.
 OPEN = (
     "illustrated",
@@ -218,13 +219,14 @@ def run_it_yourself(
         launch += f" · [open in Colab]({address})"
     first = next((p for p in source.parameters.values() if isinstance(p.default, int)), None)
     example = f' P="{first.name}={first.default}"' if first else ""
+    paper = f"make paper C={chapter}   # the document's own sizes\n" if source.settles else ""
     return (
         "## Run it yourself\n\n"
         f"{{download}}`The executed notebook <{slug}.files/{slug}-executed.ipynb>` · "
         f"{{download}}`its source <{slug}.files/{slug}.md>`{functions}{record}{launch}\n\n"
         "```bash\n"
         f"make chapter C={chapter}{example}   # the fast profile, with your values\n"
-        f"make paper C={chapter}   # the document's own sizes\n"
+        f"{paper}"
         f".venv/bin/papermill jupytext://chapters/{chapter}.md out.ipynb -p seed 1\n"
         "```\n\n"
         ":::{dropdown} Cite this page\n"
@@ -292,9 +294,9 @@ def _errata(ledger: Ledger, errors: Errors) -> str:
         "# Errata\n\nStatements that fail as printed, the gravest first, then slips of proofs "
         "and of print, which leave a statement as it is. Each leads to its erratum: what is "
         "printed, a counterexample with code, the sizes at which it can be seen, and a repair that "
-        "passes the same test. Each is computed anew with every build. Where it says *certified*, "
-        "no rounding can explain the counterexample. [](reading.md) says how severities are told "
-        "apart.\n\n"
+        "passes the same test. All but the slips of print, which are argued, are computed anew "
+        "with every build. Where it says *certified*, no rounding can explain the counterexample. "
+        "[](reading.md) says how severities are told apart.\n\n"
         + (f"{_counted(errors)}\n\n{_list_of_errata(found)}" if found else "None so far.")
     )
 
@@ -433,6 +435,8 @@ def _summary(ledger: Ledger) -> str:
             proved=sum(entry.get("proved", False) for entry in ledger.entries),
             certified=sum(map(_certified, ledger.entries)),
             settled=len(ledger.entries),
+            recorded=sum(bool(entry.get("recorded")) for entry in ledger.entries),
+            argued=counts["misprint"],
             total=len(rows()),
             counts=counts,
             up="pages/",
@@ -483,7 +487,7 @@ def _of_parts(
             up="../",
         )
         found[f"generated/parts/{part}-open.md"] = (
-            _render("open.html.j2", entries=left, rows=rows()) if left else "Nothing."
+            _render("open.html.j2", entries=left, rows=rows()) if left else NOTHING
         )
         found[f"generated/parts/{part}.md"] = gallery.tiles(
             [
@@ -526,8 +530,9 @@ def _reductions(project: Project, titles: Mapping[str, str]) -> str:
             changes = read_profile(project.profile("fast", chapter))
         except BookError:
             continue  # the chapter's own page says what is wrong
-        values = ", ".join(f"`{n} = {show(c.value)}`" for n, c in changes.items()) or "none"
-        lines.append(f"| [{title}](../chapters/{chapter}) | {values} |")
+        if changes:
+            values = ", ".join(f"`{n} = {show(c.value)}`" for n, c in changes.items())
+            lines.append(f"| [{title}](../chapters/{chapter}) | {values} |")
     return "\n".join(lines) + "\n"
 
 

@@ -168,7 +168,11 @@ def seeds_page(project: Project, titles: Mapping[str, str]) -> str:
         [
             "# Other seeds, and more threads\n",
             _summary(titles, random, seeded),
-            "## Verdicts that differed\n",
+            "## What was not as declared\n",
+            "A verdict that differed, or a run that ended without one: where the numbers drawn "
+            "cannot tell a statement from one of its rivals for sure, a check refuses to decide "
+            "(*NoPower*). Such a chapter is given more runs or another rival, and the row stays "
+            "until the seed is run again.\n",
             _differences(titles, rows),
             "## One thread and two\n",
             _threads(titles, rows),
@@ -197,7 +201,8 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"There are {len(seeded)} runs of {len({run.chapter for run in seeded})} chapters, with "
         f"{claims} claims together; a recipe has none, but an assertion that must hold. "
         f"By the chances that the claims state, at most "
-        f"{show(chance, 2)} of them should differ by luck. {_count(differ)} differed. "
+        f"{show(chance, 2)} of them should differ by luck. In {_count(differ).lower()} of the runs "
+        "something was not as declared. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
         f"by.{_carried(carried)}\n"
     )

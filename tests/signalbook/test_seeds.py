@@ -59,7 +59,8 @@ def test_the_page_counts_what_was_run(book):
     page = seeds.seeds_page(Project(book.root), {name: "Chapter a"})
     assert "Of 1 chapters 1 draw at random." in page
     assert "There are 2 runs of 1 chapters, with 2 claims together; a recipe" in page
-    assert "at most 4·10⁻⁷ of them should differ by luck. 1 differed. 2 of the runs had" in page
+    assert "at most 4·10⁻⁷ of them should differ by luck. In 1 of the runs something was" in page
+    assert "not as declared. 2 of the runs had" in page
     link = "[Chapter a](../chapters/orthogonality/a)"
     assert f"- {link}, seed 2, with earlier code: ORTH-X1: not reproduced.\n" in page
     assert f"| {link} | 2 | the same | the same |" in page

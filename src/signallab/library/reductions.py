@@ -322,7 +322,7 @@ OF_MEANFIELD = (
 OF_GRADIENTS = (
     Reduction(
         "ISO-L4.2",
-        "2): the two means, one value at a time; for all n",
+        "part 2): the two means, one value at a time; for all n",
         of_isometry.two_means,
     ),
     Reduction(

@@ -102,7 +102,7 @@ def turned(delta: float, batch: int) -> Deviation:
 
 
 def lemma_b_7(
-    deviation: Deviation,
+    deviation: Callable[[], Deviation],
     *,
     part: Callable[[Deviation], float] = lambda deviation: deviation.plain,
     constant: float = 0.01,
@@ -112,28 +112,30 @@ def lemma_b_7(
     """MF Lemma B.7: ``constant t P(|G*^-1 G - I|_F^2 >= t) <= tv(h, hhat)``.
 
     Evaluated at the largest t that has the whole chance; ``part`` takes the place of that t.
-    ``given`` takes the mean over G of the distance given G for the right side.
+    ``given`` takes the mean over G of the distance given G for the right side. What makes the
+    deviation is handed over, so that a counterexample that is written down computes it.
 
-    >>> case = lemma_b_7(scalar(11.0))
+    >>> case = lemma_b_7(lambda: scalar(11.0))
     >>> round(case.left, 2), round(case.right, 2)
     (1.21, 0.53)
     """
-    left = constant * part(deviation) * (deviation.chance if chance else 1.0)
-    right = deviation.chance * (deviation.given if given else deviation.marginal)
-    return Case(left, right, words=str(deviation))
+    of = deviation()
+    left = constant * part(of) * (of.chance if chance else 1.0)
+    right = of.chance * (of.given if given else of.marginal)
+    return Case(left, right, words=str(of))
 
 
-def convexity(deviation: Deviation, *, reverse: bool = False) -> Case:
+def convexity(deviation: Callable[[], Deviation], *, reverse: bool = False) -> Case:
     """MF Eq. B.47: the distance of h from hhat beside the mean of the distances given G.
 
-    >>> case = convexity(turned(0.5, 20))
+    >>> case = convexity(lambda: turned(0.5, 20))
     >>> case.left < case.right
     True
     """
-    apart = deviation.chance * deviation.marginal
-    mean = deviation.chance * deviation.given
+    of = deviation()
+    apart, mean = of.chance * of.marginal, of.chance * of.given
     left, right = (mean, apart) if reverse else (apart, mean)
-    return Case(left, right, words=str(deviation))
+    return Case(left, right, words=str(of))
 
 
 def epsilon(phi: Activation, batch: int, width: int) -> float:

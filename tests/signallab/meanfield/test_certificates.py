@@ -88,7 +88,7 @@ def test_tails_of_gram_matrices():
     assert sides(certified.a_negative_tail()) == pytest.approx((case.left, case.right))
     case = tails.moved_norm(10, 2200)
     assert sides(certified.the_norm_in_the_logarithm()) == pytest.approx((case.left, case.right))
-    case = tails.lemma_b_7(tails.scalar(11.0))
+    case = tails.lemma_b_7(lambda: tails.scalar(11.0))
     assert sides(certified.a_large_deviation()) == pytest.approx((case.left, case.right))
 
 
