@@ -143,7 +143,7 @@ def test_a_verdict_that_differs_is_told_with_what_was_measured(pretended, capsys
     assert rows[3]["differs"] == ["ORTH-X1: there is no such claim"]
     page = seeds.seeds_page(project, TITLES)
     assert "[Chapter a](../chapters/orthogonality/a), seed 2: ORTH-X1: not reproduced." in page
-    assert "3 differed." in page
+    assert "In 3 of the runs something was not as declared." in page
     assert "  ORTH-X1: not reproduced." in capsys.readouterr().out
 
 
