@@ -453,8 +453,11 @@ def _findings(ledger: Ledger, albums: Mapping[str, Album]) -> str:
     Of those that other statements rest on: a wrong label in a figure is wrong for good and harms
     nothing else.
     """
-    failing = [e for e in ledger.entries if e["verdict"] == "fails as printed"]
-    failing = [entry for entry in failing if resting_on(entry["id"])]
+    failing = [
+        entry
+        for entry in ledger.entries
+        if entry["verdict"] == "fails as printed" and resting_on(entry["id"])
+    ]
     first: dict[str, Mapping[str, Any]] = {}
     for entry in _gravest_first(failing):
         first.setdefault(rows()[entry["id"]].part, entry)

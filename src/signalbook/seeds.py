@@ -201,7 +201,7 @@ def _summary(titles: Mapping[str, str], random: Set[str], seeded: Sequence[Kept]
         f"There are {len(seeded)} runs of {len({run.chapter for run in seeded})} chapters, with "
         f"{claims} claims together; a recipe has none, but an assertion that must hold. "
         f"By the chances that the claims state, at most "
-        f"{show(chance, 2)} of them should differ by luck. In {_count(differ).lower()} of the runs "
+        f"{show(chance, 2)} of them should differ by luck. In {differ or 'none'} of the runs "
         "something was not as declared. "
         f"{_count(stale)} of the runs had code that has changed since; they are made anew by and "
         f"by.{_carried(carried)}\n"
